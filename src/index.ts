@@ -29,7 +29,7 @@ export type { Embedder } from './ports/embedder.ts'
 export type { Env, EnvKind, EnvOpening, Envs, OpenedEnv, OpsGroup, OpsGroups } from './ports/env.ts'
 export type { Gate, GatedCall, GateVerdict as Clearance } from './ports/gate.ts'
 export type { Hook, HookContext } from './ports/hook.ts'
-export type { Memory, MemoryKind, MemoryView, PastTurn } from './ports/memory.ts'
+export type { Memory, MemoryKind, MemoryMessage, MemoryQuery, MemoryView, PastTurn } from './ports/memory.ts'
 export type { Model, ModelProvider } from './ports/model.ts'
 export type { ParsedAnswer as Parsed, Parser } from './ports/parser.ts'
 export {

@@ -50,10 +50,11 @@ function setupPayload({ skills, instructions, budget, ...setup }: RunSetup): Jso
   }
 }
 
-export function inputPayload({ input, feedback, observation }: RecordOf<'input_bound'>): Payload {
+export function inputPayload({ input, feedback, memory, observation }: RecordOf<'input_bound'>): Payload {
   return {
     input: input.map(observationPayload),
     ...(feedback === undefined ? {} : { feedback: truncateEventText(feedback) }),
+    ...(memory === undefined ? {} : { memory: truncateValue(memory, MAX_DIFF) }),
     ...(observation === undefined ? {} : { observation: truncateValue(observation, MAX_DIFF) }),
   }
 }

@@ -94,6 +94,14 @@ export interface HistoryCut {
   readonly input?: true
 }
 
+/** What a memory gave for a turn: its view of the earlier turns, and messages of its own. */
+export interface RememberedView {
+  readonly from: number
+  readonly summary: string
+  readonly recalled: readonly string[]
+  readonly messages?: readonly { readonly text: string; readonly label?: Label }[]
+}
+
 /** Composition of a request. Numbers of tokens are estimated and rounded up. */
 export interface PromptComposition {
   /** Tokens per section, in order. */
@@ -151,6 +159,8 @@ type Body =
       readonly feedback?: string
       /** Facts recalled from other sessions; only with the first input of a run. */
       readonly recalled?: RecalledFacts
+      /** What the memory gave for this turn, if it is not deterministic and has anything new. */
+      readonly memory?: RememberedView
       /** The observation that the behaviour made itself, if it did. */
       readonly observation?: Json
       /** True: the behaviour writes the text of the request itself; that text is in `model_requested`. */

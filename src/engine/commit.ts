@@ -13,7 +13,7 @@ import { createToolContext } from './calls/execute-call.ts'
 import { settleInterruptedCalls } from './calls/unknown-outcome.ts'
 import type { CriticVerdict } from './phases/critic.ts'
 import { recordDiagnosis, runHooks } from './phases/phase.ts'
-import { notifyPlugin } from './plugins/ask-plugin.ts'
+import { callPluginInTime } from './plugins/ask-in-time.ts'
 import { replyOps } from './replies.ts'
 import { appendRecord, type ClaimedRun, flushRecords, type ObservedRun, type Run } from './run.ts'
 import { isFromInbox } from './session/bind-input.ts'
@@ -47,21 +47,21 @@ export async function commitStep(
     ...(verdicts.length === 0 ? {} : { verdicts }),
     ms: Math.round(run.engine.clock.monotonic() - began),
   })
-  appendToMemory(run, turn)
+  await appendToMemory(run, turn)
   run.afterCommit.push(() => notifySettledTools(run, turn))
   return applyNext(run, next, [...more, ...acknowledgeOps(run, turn)])
 }
 
 /** An error of the memory is recorded and does not fail the step; the memory then lacks this turn. */
-function appendToMemory(run: Run, { turn }: OpenTurn): void {
+async function appendToMemory(run: Run, { turn }: OpenTurn): Promise<void> {
   const past = run.thread.past.at(-1)
+  if (past?.turn !== turn) return
   try {
-    if (past?.turn === turn)
-      notifyPlugin({ who: `memory ${run.thread.setup?.memory}`, method: 'append' }, () =>
-        run.memory.append(copyPastTurn(past)),
-      )
+    const method = { who: `memory ${run.thread.setup?.memory}`, method: 'append' }
+    await callPluginInTime(run, method, () => run.memory.append(copyPastTurn(past)))
   } catch (thrown) {
-    recordDiagnosis(run, 'memory', asTirelessError(thrown).message)
+    // An interrupted run is opened with a new memory.
+    if (!run.signal.aborted) recordDiagnosis(run, 'memory', asTirelessError(thrown).message)
   }
 }
 

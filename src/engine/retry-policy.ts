@@ -57,7 +57,7 @@ export async function handleStepFailure(
   const now = run.engine.clock.now()
   const asked = where === 'DECIDE' && !open.answer && (open.isRequested || error.code === 'model_auth')
   const canWait = canPostponeInput(run, open)
-  const shortens = error.code === 'model_oversize' && asked && !canWait && canShorten(run, open)
+  const shortens = error.code === 'model_oversize' && asked && !canWait && (await canShorten(run, open))
   const policy: RetryRuling = shortens
     ? { kind: 'retry', until: null }
     : decideRetry(trouble, {
@@ -91,10 +91,10 @@ export async function handleStepFailure(
 }
 
 /** Whether a second request of this turn can be shorter: older turns can be dropped, or messages shortened. */
-function canShorten(run: Run, { failures }: OpenTurn): boolean {
+async function canShorten(run: Run, { failures }: OpenTurn): Promise<boolean> {
   return (
     !failures.includes('model_oversize') &&
-    (dropOldTurns(run) || measureConversation(run.thread.conversation).tokens > MIN_ROOM_TOKENS)
+    ((await dropOldTurns(run)) || measureConversation(run.thread.conversation).tokens > MIN_ROOM_TOKENS)
   )
 }
 

@@ -115,6 +115,8 @@ export interface Run extends ObservedRun {
   model: Model
   readonly parser: Parser | undefined
   readonly memory: Memory
+  /** Whether the memory is asked again at any time; else it is asked once per turn, and its view is recorded. */
+  readonly isMemoryDeterministic: boolean
   readonly env: Env
   readonly toolbox: ReadonlyMap<string, AnyTool>
   readonly critics: readonly Critic[]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Memory, MemoryView, PastTurn } from '../ports/memory.ts'
+import type { DeterministicMemory, MemoryView, PastTurn } from '../ports/memory.ts'
 import type { ModelMessage } from '../ports/model.ts'
 import { MEMORY_KINDS } from './memory-kinds.ts'
 import { recallMemory } from './recall.ts'
@@ -24,7 +24,12 @@ function turnOf(turn: number, user: string, assistant = '', ...tools: [tool: str
   }
 }
 
-function appendTurns(memory: Memory, from: number, upto: number, text = (turn: number) => `request ${turn}`): void {
+function appendTurns(
+  memory: DeterministicMemory,
+  from: number,
+  upto: number,
+  text = (turn: number) => `request ${turn}`,
+): void {
   for (let turn = from; turn < upto; turn++)
     memory.append(turnOf(turn, text(turn), `Looked. Answer ${turn} is done.`, ['ls', true]))
 }
@@ -178,7 +183,7 @@ describe('Q10: recall', () => {
     [5, '客户希望明天早上收到报告'],
     [6, 'Blue is a colour. Nothing about it matters.'],
   ])
-  function recallFixture(): Memory {
+  function recallFixture(): DeterministicMemory {
     const memory = recallMemory(4)
     appendTurns(memory, 1, 10, (turn) => facts.get(turn) ?? `Weather report number ${turn}`)
     return memory

@@ -4,7 +4,7 @@
  * not be cached.
  */
 
-import type { Memory, PastTurn } from '../ports/memory.ts'
+import type { DeterministicMemory, PastTurn } from '../ports/memory.ts'
 import { type Passage, passageFromTurn, rankPassages } from './bm25.ts'
 import { summaryMemory } from './summary.ts'
 
@@ -12,7 +12,7 @@ const MAX_SNIPPETS = 3
 /** Maximum number of earlier turns that can be recalled; older turns are dropped. */
 const MAX_PASSAGES = 5000
 
-export function recallMemory(n: number): Memory {
+export function recallMemory(n: number): DeterministicMemory {
   const summary = summaryMemory(n)
   let shown: PastTurn[] = []
   let passages: Passage[] = []

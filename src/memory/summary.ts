@@ -3,7 +3,7 @@
  * results.
  */
 
-import type { Memory, PastTurn } from '../ports/memory.ts'
+import type { DeterministicMemory, PastTurn } from '../ports/memory.ts'
 import { slidingWindow } from './sliding-window.ts'
 import { mergeSummaries, renderSummary, summariseTurn, type TurnSummary } from './turn-summary.ts'
 
@@ -12,7 +12,7 @@ const MAX_SUMMARY = 6000
 /** Maximum number of turns with a summary of their own; earlier turns share one summary. */
 const MAX_SINGLE_SUMMARIES = 5000
 
-export function summaryMemory(n: number): Memory {
+export function summaryMemory(n: number): DeterministicMemory {
   const turns = slidingWindow<PastTurn>(n)
   let evicted: readonly TurnSummary[] = []
   let all: TurnSummary | undefined

@@ -1,9 +1,9 @@
 /** Window memory: the last turns in full, and nothing of earlier turns. */
 
-import type { Memory } from '../ports/memory.ts'
+import type { DeterministicMemory } from '../ports/memory.ts'
 import { slidingWindow } from './sliding-window.ts'
 
-export function windowMemory(n: number): Memory {
+export function windowMemory(n: number): DeterministicMemory {
   const turns = slidingWindow<{ readonly turn: number }>(n)
   return {
     reset: turns.reset,

@@ -9,7 +9,8 @@ import type { Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import { AGENT_RESULT } from '../domain/sub-agent.ts'
 import type { ModelMessage } from '../ports/model.ts'
-import { fenceUntrusted } from './data-fence.ts'
+import { loadPrompt } from '../prompts/load-prompt.ts'
+import { fenceUntrusted, nonceOf } from './data-fence.ts'
 
 /**
  * Raise this number whenever the same records would give other bytes, also after a change to the texts in src/prompts.
@@ -22,6 +23,15 @@ export function inputMessages(input: readonly Observation[], nonce: string, feed
   const lines = input.map((observation) => renderObservation(observation, nonce))
   if (feedback !== undefined) lines.push(`[feedback] ${feedback}`)
   return lines.length > 0 ? [{ role: 'user', text: lines.join('\n\n') }] : []
+}
+
+/** What a memory supplies for a turn. `turn`, `ts`: of the record. */
+export function memoryMessage(
+  messages: readonly { readonly text: string }[],
+  { turn, ts }: { readonly turn: number; readonly ts: number },
+): ModelMessage {
+  const fenced = messages.map(({ text }, i) => fenceUntrusted('memory', text, nonceOf(ts, turn, i, text)))
+  return { role: 'user', text: loadPrompt('history/memory.md', { messages: fenced.join('\n') }) }
 }
 
 /**

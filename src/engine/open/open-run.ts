@@ -11,22 +11,16 @@ import type { Budget } from '../../domain/task.ts'
 import type { Behaviour } from '../../ports/behaviour.ts'
 import { startTimer } from '../../ports/deadline.ts'
 import type { Env } from '../../ports/env.ts'
-import type { Memory, MemoryKind, PastTurn } from '../../ports/memory.ts'
+import type { Memory, MemoryKind } from '../../ports/memory.ts'
 import { Interruption, interruptionReason } from '../abort-reason.ts'
 import type { CancelSignals } from '../advance.ts'
 import { acquireWorkspace, releaseWorkspace } from '../calls/shared-workspace.ts'
 import { GracePeriod } from '../grace-period.ts'
 import { runHooks } from '../phases/phase.ts'
 import { checkState } from '../phases/reduce.ts'
-import {
-  callPlugin,
-  callPluginAsync,
-  invalidReturnError,
-  notifyPlugin,
-  type PluginMethod,
-} from '../plugins/ask-plugin.ts'
+import { callPlugin, callPluginAsync, invalidReturnError, type PluginMethod } from '../plugins/ask-plugin.ts'
 import { appendRecord, type ClaimedRun, type ObservedRun, type Run } from '../run.ts'
-import { copyPastTurn } from '../session/memory-view.ts'
+import { openMemory } from './open-memory.ts'
 import { findEnvIssues, findResourceIssues } from './preflight.ts'
 import { nextBehaviourOf, type RunComponents, resolveComponents } from './resolve-components.ts'
 import { SetupScope } from './setup-scope.ts'
@@ -73,17 +67,17 @@ export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling:
   const stopTimer = startRunTimer(claim, wishes.budget, setupTimeLimit)
   // Continue even after an issue, so that all issues of a task are reported at once.
   const env = isCancelled() || signal.aborted ? undefined : await setUp(claim, fittings, opening, isFirstOpening)
+  const memory = kind && (await setUpMemory(claim, kind, opening))
   stopTimer()
   setupGrace.close()
   const unopened: UnopenedRun = { watched, close: () => opening.close() }
-  if (!env && (isCancelled() || opening.issues.length === 0)) {
+  if (!(env && memory) && (isCancelled() || opening.issues.length === 0)) {
     const why = isCancelled()
       ? 'cancelled'
       : (interruptionReason(signal) ?? interruptionReason(setupTimeLimit.signal) ?? 'stopping')
     return { kind: 'called_off', why, budget: wishes.budget, ...unopened }
   }
   const [model] = fittings.models
-  const memory = kind && (await opening.attempt('TASK_MEMORY_UNUSABLE', () => openMemory(kind, claim.thread.past)))
   const issues = sources.start.confirmIssues(opening.issues)
   if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...unopened }
   const workspace = await acquireWorkspace(claim)
@@ -92,7 +86,8 @@ export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling:
   opening.addCleanup(() => leaving.close())
   // The time limit of the run starts after the setup.
   opening.addCleanup(startRunTimer(claim, wishes.budget, timeLimit))
-  const components = { behaviour, model, memory, env, workspace }
+  const isMemoryDeterministic = kind?.isDeterministic === true
+  const components = { behaviour, model, memory, isMemoryDeterministic, env, workspace }
   const run: Run = { ...watched, ...rest, ...components, overrides: wishes, signal, grace: leaving, phase: 'observe' }
   return { kind: 'opened', run, close: unopened.close }
 }
@@ -203,6 +198,17 @@ async function setUp(
   return opening.hasNoIssues ? env : undefined
 }
 
+const setUpMemory = (
+  { engine, thread }: ClaimedRun,
+  kind: MemoryKind,
+  opening: SetupScope,
+): Promise<Memory | undefined> =>
+  opening.setUp(
+    'TASK_MEMORY_UNUSABLE',
+    () => openMemory(kind, thread.past, engine.clock),
+    () => {},
+  )
+
 const OPEN_ENV: PluginMethod = { who: 'envs', method: 'open' }
 
 /** Checks the methods of the environment now; a missing method would otherwise fail in a later tool call. */
@@ -221,17 +227,4 @@ async function workspaceOf({ engine, dispatch }: ClaimedRun): Promise<string> {
   const session = await engine.store.session(dispatch.session_id)
   if (!session) throw new Error(`dispatch ${dispatch.dispatch_id} has no session ${dispatch.session_id}`)
   return session.workspace
-}
-
-const MEMORY_METHODS = ['reset', 'append', 'retrieve', 'evict'] as const satisfies readonly (keyof Memory)[]
-
-function openMemory(kind: MemoryKind, past: readonly PastTurn[]): Memory {
-  const who = `memory ${kind.name}`
-  const memory = callPlugin({ who, method: 'open' }, () => kind.open()) as Memory
-  const missing = MEMORY_METHODS.find((name) => typeof memory?.[name] !== 'function')
-  if (missing !== undefined)
-    throw invalidReturnError({ who, method: 'open', expected: `an object with ${MEMORY_METHODS.join(', ')}` }, memory)
-  notifyPlugin({ who, method: 'reset' }, () => memory.reset())
-  for (const turn of past) notifyPlugin({ who, method: 'append' }, () => memory.append(copyPastTurn(turn)))
-  return memory
 }

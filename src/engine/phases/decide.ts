@@ -91,7 +91,7 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
   run.model = chooseModel(run, open)
   const prepared = open.needsPrepare ? prepareText(behaviour, thread.state, open) : undefined
   const prefix = getPromptPrefix(run)
-  const composition = fitToContext(run, open, prefix, prepared)
+  const composition = await fitToContext(run, open, prefix, prepared)
   const { requests } = run.engine.sources
   const reserved = requests.maxCostUsd(run, composition.bytes)
   const upto = thread.head + 1
@@ -132,12 +132,17 @@ function prepareText(behaviour: Behaviour, state: Json, { observation }: OpenTur
  * Cuts history until the request fits. Contract: throws `model_oversize` if the request is too long even without
  * history.
  */
-function fitToContext(run: Run, open: OpenTurn, prefix: PromptPrefix, prepared: string | undefined): PromptComposition {
+async function fitToContext(
+  run: Run,
+  open: OpenTurn,
+  prefix: PromptPrefix,
+  prepared: string | undefined,
+): Promise<PromptComposition> {
   const { context } = run.overrides.budget
   const composition = buildComposition(run, open, prefix, prepared)
   const tokens = totalTokens(composition)
   const otherTokens = tokens - measureConversation(run.thread.conversation).tokens
-  const cut = findFittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - otherTokens)
+  const cut = await findFittingCut(run, open, context === null ? Number.POSITIVE_INFINITY : context - otherTokens)
   if (!cut) throw oversizeError(tokens, context)
   if (!isNewCut(run, cut)) return composition
   appendRecord(run, { kind: 'cut', turn: open.turn, cut })

@@ -7,6 +7,7 @@
 import type { Dispatch } from '../../domain/dispatch.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { RecalledFacts } from '../../domain/fact.ts'
+import type { RememberedView } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Label } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
@@ -20,7 +21,7 @@ import { observationPort } from '../plugins/return-shapes.ts'
 import { roomForConversation } from '../request/prompt-prefix.ts'
 import { appendRecord, type Run } from '../run.ts'
 import { selectFittingInput } from '../session/bind-input.ts'
-import { viewForBehaviour } from '../session/memory-view.ts'
+import { rememberView, viewForBehaviour } from '../session/memory-view.ts'
 import { type OpenTurn, requireOpenTurn } from '../session/session-thread.ts'
 import { sessionViewOf } from '../session/session-work.ts'
 import { committedUsd, type RunUsage } from '../session/usage.ts'
@@ -98,22 +99,37 @@ export async function recallFacts(run: Run, input: readonly Observation[]): Prom
   return selectFacts(await store.recallFacts(query))
 }
 
-export function observe(run: Run, input: TurnInput): OpenTurn {
+export async function observe(run: Run, input: TurnInput): Promise<OpenTurn> {
   const { thread, behaviour } = run
-  if (!behaviour.observe) return bindTurn(run, input)
-  const callObserve = (): unknown => behaviour.observe?.(copyState(thread.state), envViewFor(run, input))
+  const memory = await rememberView(run, input.observations)
+  if (!behaviour.observe) return bindTurn(run, input, { memory })
+  const view = await envViewFor(run, input, memory)
+  const callObserve = (): unknown => behaviour.observe?.(copyState(thread.state), view)
   const observed = askPlugin(observationPort(behaviour.name), callObserve)
-  return bindTurn(run, input, observed === undefined ? undefined : checkSize(behaviour.name, observed))
+  return bindTurn(run, input, {
+    memory,
+    observed: observed === undefined ? undefined : checkSize(behaviour.name, observed),
+  })
 }
 
-/** `observed`: the return value of the behaviour's observe(). */
-export function bindTurn(run: Run, { observations, feedback, recalled }: TurnInput, observed?: Json): OpenTurn {
+interface ObservedTurn {
+  readonly memory: RememberedView | undefined
+  /** The return value of the behaviour's observe(). */
+  readonly observed?: Json | undefined
+}
+
+export function bindTurn(
+  run: Run,
+  { observations, feedback, recalled }: TurnInput,
+  { memory, observed }: ObservedTurn = { memory: undefined },
+): OpenTurn {
   appendRecord(run, {
     kind: 'input_bound',
     turn: run.thread.turn + 1,
     input: observations,
     ...(feedback === undefined ? {} : { feedback }),
     ...(recalled === undefined ? {} : { recalled }),
+    ...(memory === undefined ? {} : { memory }),
     ...(observed === undefined ? {} : { observation: observed }),
     ...(run.behaviour.prepare ? { prepares: true } : {}),
   })
@@ -132,7 +148,11 @@ function checkSize(behaviour: string, observed: Json): Json {
   return observed
 }
 
-function envViewFor(run: Run, { observations: input, feedback }: TurnInput): EnvView {
+async function envViewFor(
+  run: Run,
+  { observations: input, feedback }: TurnInput,
+  remembered: RememberedView | undefined,
+): Promise<EnvView> {
   const { thread, overrides: wishes, dispatch, env } = run
   const { budget } = wishes
   const used: RunUsage = { ...thread.usage, usd: committedUsd(thread) }
@@ -150,7 +170,7 @@ function envViewFor(run: Run, { observations: input, feedback }: TurnInput): Env
     },
     metadata: dispatch.metadata,
     env: { root: env.root, ops: env.groups },
-    memory: viewForBehaviour(run, input),
+    memory: await viewForBehaviour(run, input, remembered),
     session: sessionViewOf(thread),
   }
 }

@@ -23,7 +23,8 @@ export async function askPluginInTime<T>(run: AskingRun, port: PluginPort<T>, ca
   return checkReturn(port, await callPluginInTime(run, port, call))
 }
 
-async function callPluginInTime(run: AskingRun, of: PluginMethod, call: () => unknown): Promise<unknown> {
+/** Contract: like `askPluginInTime`, but returns the unchecked value. */
+export async function callPluginInTime(run: AskingRun, of: PluginMethod, call: () => unknown): Promise<unknown> {
   const value = callPlugin(of, call)
   if (!(value instanceof Promise)) return value
   const late = (): never => {

@@ -37,13 +37,6 @@ export async function askPluginAsync<T>(port: PluginPort<T>, call: () => unknown
   return checkReturn(port, await callPluginAsync(port, call))
 }
 
-/** Contract: like `askPlugin` for a method without a result. Refuses a promise: its failure would go unnoticed. */
-export function notifyPlugin(of: PluginMethod, call: () => unknown): void {
-  const value = callPlugin(of, call)
-  ignoreRejections(value)
-  if (value instanceof Promise) throw invalidReturnError({ ...of, expected: 'nothing' }, value)
-}
-
 export function checkReturn<T>(port: PluginPort<T>, value: unknown): T {
   const result = port.shape(value === undefined ? undefined : copyPlainReturn(port, value, port.code))
   if (!(result instanceof ShapeMismatch)) return result

@@ -7,12 +7,13 @@
 import type { Verdict } from '../../domain/decision.ts'
 import type { ModelAnswer } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
+import { type Label, TRUSTS } from '../../domain/label.ts'
 import { MAX_DURATION_MS, MAX_INSTANT_MS, MAX_TOKENS } from '../../domain/limits.ts'
 import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
 import type { WaitMatch } from '../../domain/wait.ts'
 import type { AfterBehaviour, ProposedCall, ProposedDecision, SystemPrompt } from '../../ports/behaviour.ts'
 import type { GateVerdict } from '../../ports/gate.ts'
-import type { MemoryQuery, MemoryView } from '../../ports/memory.ts'
+import type { MemoryMessage, MemoryQuery, MemoryView } from '../../ports/memory.ts'
 import type { ParsedAnswer } from '../../ports/parser.ts'
 import {
   anyShape,
@@ -90,13 +91,23 @@ export const keepsThoughtPort = (behaviour: string): PluginPort<boolean> =>
   flagPort(`behaviour ${behaviour}`, 'keepsThought')
 export const prunePort = (search: string): PluginPort<boolean> => flagPort(`search ${search}`, 'prune')
 
-const memoryView: Shape<MemoryView> = objectShape({ from: count, summary: textShape, recalled: texts })
+const label: Shape<Label> = objectShape({ trust: oneOfShape(TRUSTS), private: booleanShape })
+const memoryMessage: Shape<MemoryMessage> = objectShape<{ text: string }, { label: Label }>(
+  { text: textShape },
+  { label },
+)
+const memoryView: Shape<MemoryView> = objectShape<Omit<MemoryView, 'messages'>, Pick<Required<MemoryView>, 'messages'>>(
+  { from: count, summary: textShape, recalled: texts },
+  { messages: listShape(memoryMessage) },
+)
 
 /** `turn`: number of the next turn, which is the largest valid `from`. */
 export const memoryViewPort = (memory: string, turn: number): PluginPort<MemoryView> => ({
   who: `memory ${memory}`,
   method: 'retrieve',
-  expected: `{ from, summary, recalled } with from a whole number from 0 to ${turn}, a text and a list of texts`,
+  expected:
+    `{ from, summary, recalled, messages? } with from a whole number from 0 to ${turn}, a text, a list of texts ` +
+    'and a list of { text, label? }',
   shape: memoryView,
 })
 

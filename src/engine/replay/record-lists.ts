@@ -23,6 +23,14 @@ export function runningSums(numbers: readonly number[]): readonly number[] {
   return sums
 }
 
-/** Whether the record is the diagnosis of a recovery rule that failed. */
-export const isOfRecoveryRule = (record: JournalRecord): boolean =>
+/** The failure at this index. Recovery rules that failed were diagnosed before it. */
+export function failureFrom(
+  records: readonly JournalRecord[],
+  from: number,
+): Extract<JournalRecord, { kind: 'failed' }> | undefined {
+  const next = records[indexFrom(records, from, (record) => !isOfRecoveryRule(record))]
+  return next?.kind === 'failed' ? next : undefined
+}
+
+const isOfRecoveryRule = (record: JournalRecord): boolean =>
   record.kind === 'diagnosed' && record.about.startsWith('recovery rule ')

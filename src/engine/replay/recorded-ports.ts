@@ -11,6 +11,7 @@ import type { Critic } from '../../ports/behaviour.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Env } from '../../ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../../ports/hook.ts'
+import type { MemoryKind, MemoryView } from '../../ports/memory.ts'
 import { type Model, type Models, singleModel } from '../../ports/model.ts'
 import type { RunEnding } from '../../ports/run-ending.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -151,6 +152,34 @@ export function recordedCritic(tape: ReplayTape, name: string): Critic {
     },
   }
 }
+
+/** A memory that gives what the tape says: for the next turn, or for the next cut. It fails as recorded. */
+export function recordedMemory(tape: ReplayTape, name: string): MemoryKind {
+  const failAsRecorded = (): void => {
+    const diagnosis = tape.diagnosed('memory')
+    if (diagnosis) throw new TirelessError('plugin_failed', diagnosis.message)
+  }
+  return {
+    name,
+    open: () => ({
+      reset() {},
+      append: failAsRecorded,
+      evict() {
+        failAsRecorded()
+        return 1
+      },
+      retrieve() {
+        const next = tape.next()
+        if (next?.kind !== 'input_bound') return tape.find('cut')?.cut ?? NOTHING_NEW
+        const failure = tape.nextFailure(1)
+        if (failure?.phase === 'OBSERVE') throw recordedError(failure)
+        return next.memory ?? NOTHING_NEW
+      },
+    }),
+  }
+}
+
+const NOTHING_NEW: MemoryView = { from: 0, summary: '', recalled: [] }
 
 /** Only hooks that failed are replayed: each fails again at the same moment. */
 export function recordedHooks(tape: ReplayTape): readonly Hook[] {

@@ -11,7 +11,7 @@ import { HOOKED_PHASES, type HookedPhase } from '../../ports/hook.ts'
 import { type Interruption, NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
 import type { RecordedLabel } from '../calls/result-labels.ts'
 import { isUnrecovered } from '../calls/unknown-outcome.ts'
-import { indexFrom, isOfRecoveryRule, runningSums } from './record-lists.ts'
+import { failureFrom, indexFrom, runningSums } from './record-lists.ts'
 
 export type RecordOfKind<K extends JournalRecord['kind']> = Extract<JournalRecord, { kind: K }>
 
@@ -100,11 +100,9 @@ export class ReplayTape {
     return this.#records[this.#made.length]
   }
 
-  /** The failure that is recorded next. Recovery rules that failed were diagnosed before it. */
-  nextFailure(): RecordOfKind<'failed'> | undefined {
-    const at = indexFrom(this.#records, this.#made.length, (record) => !isOfRecoveryRule(record))
-    const next = this.#records[at]
-    return next?.kind === 'failed' ? next : undefined
+  /** The failure that is recorded next, or after `skipped` records. */
+  nextFailure(skipped = 0): RecordOfKind<'failed'> | undefined {
+    return failureFrom(this.#records, this.#made.length + skipped)
   }
 
   /** The remaining records of the current turn, or of the next turn if the current turn is complete. */

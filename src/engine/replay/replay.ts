@@ -1,7 +1,7 @@
 /**
  * Replays a recorded run with the same engine, isolated from the outside. Model, tools, critics, hooks, people and
- * clock return what the journal recorded. Behaviour, parser, memory and engine run again and must produce the same
- * records.
+ * clock return what the journal recorded. Behaviour, parser, deterministic memory and engine run again and must produce
+ * the same records.
  * Must not know: the real store, network and clock.
  */
 
@@ -19,6 +19,7 @@ import {
   recordedCritic,
   recordedEnv,
   recordedHooks,
+  recordedMemory,
   recordedModels,
   recordedTool,
 } from './recorded-ports.ts'
@@ -89,7 +90,7 @@ function startProcess(tape: ReplayTape): ReplayedProcess {
   return { drain: drain.signal, abort: abort.signal, cancelling, died }
 }
 
-/** The engine with every port that reaches outside replaced. Behaviours, parsers and memories are the engine's own. */
+/** The engine with every port that reaches outside replaced. Behaviours and parsers are the engine's own. */
 function isolateEngine(engine: Engine, store: Store, tape: ReplayTape, setup: RunSetup): Engine {
   const { discoverTool: _, ...kept } = engine
   const toolNames = [...setup.tools, ...lazyTools(engine)]
@@ -108,6 +109,7 @@ function isolateEngine(engine: Engine, store: Store, tape: ReplayTape, setup: Ru
       get: (agent, name) => ({ ...engine.behaviours.get(agent, name), tools: setup.tools, critics: [] }),
     },
     hooks: () => recordedHooks(tape),
+    memories: replayedMemories(engine, tape),
     recoveryRules: () => [],
     stopRules: () => [],
     // Records are already redacted. A secret added later must not change the replay.
@@ -121,6 +123,13 @@ function isolateEngine(engine: Engine, store: Store, tape: ReplayTape, setup: Ru
     sink: { onRunOpened() {}, onRecord() {}, onRunClosed() {}, delta() {} },
     budget: setup.budget,
   }
+}
+
+/** Deterministic memories run again; what the others gave is on the tape. They need not be installed. */
+function replayedMemories({ memories }: Engine, tape: ReplayTape): Engine['memories'] {
+  const deterministic = [...memories].filter(([, { isDeterministic }]) => isDeterministic)
+  const { memory } = tape.setup()
+  return new Map([[memory, recordedMemory(tape, memory)], ...deterministic])
 }
 
 const lazyTools = ({ tools }: Engine): readonly string[] =>

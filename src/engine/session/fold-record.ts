@@ -13,6 +13,7 @@ import {
   approvedMessage,
   inputMessages,
   type JournalledResult,
+  memoryMessage,
   resultMessage,
 } from '../../prompt-compiler/turn-messages.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
@@ -98,6 +99,7 @@ function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 
     turn: record.turn,
     input: record.input,
     observation: record.observation === undefined ? (record.input as unknown as Json) : record.observation,
+    memory: record.memory,
     feedback: record.feedback,
     failures: [],
     triedModels: [],
@@ -120,6 +122,8 @@ function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 
   for (const { reply_to } of record.input) if (reply_to) thread.replyTo.push({ reply_to })
   thread.userMessages.push(...messagesFromInput(thread.run_id ?? '', record))
   if (!thread.hasAnsweredInput) insertRecalled(thread, thread.open, record)
+  const messages = record.memory?.messages ?? []
+  if (messages.length > 0) appendMessage(thread, thread.open, memoryMessage(messages, record))
   const shown = record.prepares ? [] : record.input
   const nonce = nonceOf(record.ts, record.turn)
   for (const message of inputMessages(shown, nonce, record.feedback)) appendMessage(thread, thread.open, message)

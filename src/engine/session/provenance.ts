@@ -6,7 +6,7 @@
 
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
-import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel } from '../../domain/label.ts'
+import { CLEAN_LABEL, isCleanLabel, type Label, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { withoutFences } from '../../domain/title.ts'
 import { parseWebAddress } from '../../policy/links.ts'
@@ -34,7 +34,7 @@ export interface Provenance {
 
 export function addInputSources(
   provenance: Provenance,
-  { input, recalled, turn }: Extract<JournalRecord, { kind: 'input_bound' }>,
+  { input, recalled, memory, turn }: Extract<JournalRecord, { kind: 'input_bound' }>,
 ): void {
   for (const observation of input) {
     lowerLabel(provenance, observation.label)
@@ -43,6 +43,10 @@ export function addInputSources(
   for (const { text, key, trust, private: isPrivate } of recalled?.facts ?? []) {
     lowerLabel(provenance, { trust, private: isPrivate })
     provenance.sources.push({ text, source: `the remembered fact ${key}`, trusted: false })
+  }
+  for (const { text, label = UNTRUSTED_LABEL } of memory?.messages ?? []) {
+    lowerLabel(provenance, label)
+    provenance.sources.push({ text, source: `the memory (turn ${turn})`, trusted: false })
   }
 }
 

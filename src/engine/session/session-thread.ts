@@ -9,7 +9,7 @@
 import type { Call, CallResult, Decision, Next } from '../../domain/decision.ts'
 import type { ErrorCode } from '../../domain/error.ts'
 import type { RecalledFacts } from '../../domain/fact.ts'
-import type { HistoryCut, JournalRecord, ModelAnswer, RunSetup } from '../../domain/journal-record.ts'
+import type { HistoryCut, JournalRecord, ModelAnswer, RememberedView, RunSetup } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import { CLEAN_LABEL } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
@@ -31,6 +31,8 @@ export interface OpenTurn {
   readonly turn: number
   readonly input: readonly Observation[]
   readonly observation: Json
+  /** What the memory gave for this turn. */
+  readonly memory?: RememberedView | undefined
   /** Feedback on the previous step. */
   readonly feedback?: string | undefined
   readonly failures: ErrorCode[]

@@ -1,7 +1,7 @@
 /** Ports that sometimes return a value outside of their contract, as a plugin without types could. */
 
 import type { Hook } from '../../../src/ports/hook.ts'
-import type { MemoryKind } from '../../../src/ports/memory.ts'
+import type { DeterministicMemoryKind, MemoryKind } from '../../../src/ports/memory.ts'
 import type { GarbagePort } from '../plan.ts'
 import type { SimProcess } from '../process.ts'
 import { integerBelow } from '../random.ts'
@@ -20,8 +20,9 @@ export function orGarbage<T>(world: World, proc: SimProcess, port: GarbagePort, 
 /** Drops the last key: an answer without its usage, a result without its text. */
 const withoutLastKey = (value: unknown): unknown => Object.fromEntries(Object.entries(value ?? {}).slice(0, -1))
 
-export const simMemory = (world: World, proc: SimProcess, kind: MemoryKind): MemoryKind => ({
-  ...kind,
+/** Not deterministic, because it returns garbage at times: a replay plays back what it gave. */
+export const simMemory = (world: World, proc: SimProcess, kind: DeterministicMemoryKind): MemoryKind => ({
+  name: kind.name,
   open() {
     const memory = kind.open()
     return {

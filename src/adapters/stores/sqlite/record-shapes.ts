@@ -91,6 +91,11 @@ const setup = storedObject({
   budget: storedRecordOf(storedAny),
 })
 
+const remembered = storedObject({
+  ...{ from: storedNumber, summary: storedText, recalled: listOf(storedText) },
+  messages: orAbsent(listOf(storedObject({ text: storedText, label: orAbsent(labelShape) }))),
+})
+
 const composition = storedObject({
   sections: storedRecordOf(storedNumber),
   bytes: storedNumber,
@@ -113,6 +118,7 @@ const SHAPES: Readonly<Record<JournalRecord['kind'], StoredShape>> = {
     turn: storedCount,
     input: listOf(observationShape(storedTime)),
     feedback: orAbsent(storedText),
+    memory: orAbsent(remembered),
   }),
   cut: storedObject({
     turn: storedCount,
