@@ -78,9 +78,9 @@ describe('exit codes', () => {
 
   test('config check: 0 with the unused keys listed; 1 with every problem named', async (t) => {
     const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\nplugins: []\n')
+    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\nstore: postgres://db/t\n')
     const good = await tirelessJson(home, 'config', 'check')
-    assert.deepEqual({ exit: good.exit, unused: good.unused }, { exit: 0, unused: ['plugins'] })
+    assert.deepEqual({ exit: good.exit, unused: good.unused }, { exit: 0, unused: ['store'] })
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { max_concurent: 5 }\nbudget: { per_day_usd: lots }\n')
     const bad = await tireless(home, 'config', 'check')
     assert.equal(bad.exit, 1)
