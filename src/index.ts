@@ -14,6 +14,7 @@ export type { ChannelMessage as Message, ChatMessage as Heard } from './domain/m
 export type { Resource } from './domain/task.ts'
 export {
   type Behaviour,
+  type BehaviourDefinition,
   type CompletedStep as Reduced,
   type Critic,
   defineBehaviour,
@@ -24,7 +25,8 @@ export {
 export type { BranchCandidate as Candidate, BranchSearch as Search } from './ports/branch-search.ts'
 export type { Bus, BusAction, BusSnapshot, Publication } from './ports/bus.ts'
 export type { Channel, IncomingRequest as Incoming, ReceivedMessage as Received } from './ports/channel.ts'
-export { defineTool, inNamespace } from './ports/define-tool.ts'
+export { defineEvent, type EventType } from './ports/define-event.ts'
+export { defineTool, inNamespace, type ToolDefinition } from './ports/define-tool.ts'
 export type { Embedder } from './ports/embedder.ts'
 export type { Env, EnvKind, EnvOpening, Envs, OpenedEnv, OpsGroup, OpsGroups } from './ports/env.ts'
 export type { Gate, GatedCall, GateVerdict as Clearance } from './ports/gate.ts'

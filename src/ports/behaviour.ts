@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 import type { BehaviourChoice, CallResult, Decision, Verdict } from '../domain/decision.ts'
-import type { Json } from '../domain/json.ts'
+import { copyJson, type Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import type { SessionView, TodoResult } from '../domain/session-view.ts'
 import type { TodoSummary } from '../domain/todo.ts'
@@ -162,7 +162,33 @@ export interface Critic<S = Json> {
   judge(state: S, step: CompletedStep): Verdict | Promise<Verdict>
 }
 
-/** Returns its argument; the types of the methods are inferred. */
-export function defineBehaviour<S extends Json>(behaviour: Behaviour<S>): Behaviour {
-  return behaviour
+/** A behaviour as its author writes it: what is the same for every run may be a value. */
+export interface BehaviourDefinition<S>
+  extends Omit<Behaviour<S>, 'tools' | 'state' | 'initState' | 'buildSystemPrompt'> {
+  /** Default: none. */
+  readonly tools?: readonly string[]
+  /** A schema alone is that of version 1. */
+  readonly state?: StateShape<S> | z.ZodType<S>
+  /** Default: null. */
+  readonly initState?: S | Behaviour<S>['initState']
+  /** Default: an empty prompt. */
+  readonly buildSystemPrompt?: SystemPrompt | Behaviour<S>['buildSystemPrompt']
 }
+
+/** Contract: the types of the methods are inferred; what is missing gets its default. The argument is not changed. */
+export function defineBehaviour<S extends Json = null>(behaviour: BehaviourDefinition<S>): Behaviour {
+  const { tools = [], state, initState = null, buildSystemPrompt = '' } = behaviour
+  const isComplete = typeof initState === 'function' && typeof buildSystemPrompt === 'function'
+  // A behaviour that is an instance of a class stays one.
+  if (isComplete && behaviour.tools && !isSchema(state)) return behaviour as Behaviour
+  return {
+    ...behaviour,
+    tools,
+    ...(state && { state: isSchema(state) ? { version: 1, schema: state } : state }),
+    initState: typeof initState === 'function' ? initState : () => copyJson(initState),
+    buildSystemPrompt: typeof buildSystemPrompt === 'function' ? buildSystemPrompt : () => buildSystemPrompt,
+  } as Behaviour
+}
+
+const isSchema = <S>(state: StateShape<S> | z.ZodType<S> | undefined): state is z.ZodType<S> =>
+  state !== undefined && 'safeParse' in state

@@ -21,6 +21,8 @@ export interface ToolContext {
   readonly call: string
   /** Agent, session and turn of the call. */
   readonly origin: FactOrigin
+  /** The state of the behaviour before this step; a frozen copy. */
+  readonly state: Json
   /** Name of the behaviour that made the call. */
   readonly behaviour: string
   /** Who talks with the run; absent: nobody. */

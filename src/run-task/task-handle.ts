@@ -3,13 +3,14 @@
 import { type HeldApp, useApp } from '../app/share-app.ts'
 import type { App, AppOptions } from '../app.ts'
 import { ignoreProgress, type Progress } from '../commands/lib/progress.ts'
-import { taskState } from '../commands/lib/task-commands.ts'
+import { taskEvent, taskState } from '../commands/lib/task-commands.ts'
 import { validateAndRun } from '../commands/lib/validate-and-run.ts'
 import { type CancelMode, type Dispatch, type DispatchStatus, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { eventsFromRecords } from '../domain/event-fold.ts'
 import { recordsOfRun } from '../domain/journal-record.ts'
+import { checkEventPayload, type EventType } from '../ports/define-event.ts'
 import { answerTask, type TaskAnswer } from './answer-task.ts'
 import type { TaskEnd, TaskResult } from './task.ts'
 import { type TaskEvent, TaskEvents } from './task-events.ts'
@@ -35,8 +36,12 @@ export interface TaskHandle<A = string> extends AsyncIterable<TaskEvent>, AsyncD
   /** Contract: resolves when the task needs somebody else to go on; with null when it has ended. */
   waiting(): Promise<TaskWait | null>
   status(): Promise<TaskStatus>
-  /** Contract: the message is on disk when it resolves; throws `conflict` if the task has ended. */
+  /**
+   * Contract: the message or event is on disk when it resolves; throws `usage` if a payload does not match its event,
+   * `conflict` if the task has ended.
+   */
   send(text: string): Promise<void>
+  send<P>(event: EventType<P>, payload: P): Promise<void>
   /**
    * Contract: answers what the task or a sub-agent waits for: text a question, `allow` a call that needs approval.
    * Throws `conflict` if it waits for no such answer.
@@ -109,11 +114,20 @@ export class FollowingHandle<A> implements TaskHandle<A> {
     })
   }
 
-  send(text: string): Promise<void> {
+  send(what: string | EventType, given?: unknown): Promise<void> {
     return this.#use(async (app) => {
+      if (typeof what !== 'string') {
+        const payload = checkEventPayload(what, given)
+        return void (await validateAndRun(
+          taskEvent,
+          app.context,
+          { id: this.id, name: what.name, payload },
+          ignoreProgress,
+        ))
+      }
       const { status } = await readDispatch(app.context.store, this.id)
       if (isTerminal(status)) throw hasEnded(status)
-      await app.run('send', { session: this.sessionId, text })
+      await app.run('send', { session: this.sessionId, text: what })
     })
   }
 

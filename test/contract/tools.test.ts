@@ -139,12 +139,7 @@ describe('results of calls', () => {
   })
 
   test('case 35: an invalid result fails the call, not the run', async (t) => {
-    for (const invalid of [
-      undefined,
-      'just text',
-      { status: 'splendid', content: 'x' },
-      { status: 'ok', content: 7 },
-    ]) {
+    for (const invalid of [undefined, Number.NaN, { status: 'splendid', content: 'x' }, { status: 'ok', content: 7 }]) {
       const tool = defineTool({
         name: 'poke',
         description: 'returns an invalid result',

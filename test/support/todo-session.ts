@@ -49,6 +49,7 @@ export async function openTodoSession(t: TestContext, yaml = ''): Promise<TodoSe
         clock: app.context.clock,
         signal: new AbortController().signal,
         call: key ?? `${session_id}.call${calls}`,
+        state: null,
         behaviour,
       },
       ops: (group) => requireOps(env, group),

@@ -35,6 +35,7 @@ export async function session(t: TestContext) {
     clock: systemClock,
     signal: abort.signal,
     call: 's/1/0',
+    state: null,
     behaviour: 'solo',
     origin: { agent_id: 'default', session_id: 'session', turn: 1 },
     intendedAt: startedAt,

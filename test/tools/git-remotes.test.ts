@@ -34,6 +34,7 @@ async function recovering(t: TestContext, workspace: string, ...args: string[]) 
       say: () => {},
     },
     ops: (group: OpsGroup) => requireOps(env, group),
+    state: null,
     behaviour: 'solo',
     origin: { agent_id: 'default', session_id: 's', turn: 1 },
     label: CLEAN_LABEL,

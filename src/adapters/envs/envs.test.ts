@@ -156,6 +156,7 @@ describe('case 28: back ends are interchangeable', () => {
         clock: systemClock,
         signal: new AbortController().signal,
         call: `s/1/${index}`,
+        state: null,
         behaviour: 'solo',
         origin: { agent_id: 'default', session_id: 'session', turn: 1 },
         intendedAt: 0,

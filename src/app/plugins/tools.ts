@@ -138,7 +138,7 @@ function createToolRegistry(
   ]
   return createRegistry('tools', [...builtin, ...added], {
     names: TOOL_NAME,
-    methods: ['effect', 'run'],
+    methods: ['run'],
     check: checkTool,
   })
 }
@@ -178,7 +178,9 @@ function createBehaviourRegistry(
  * shown to a model would fail every run.
  */
 function checkTool(tool: AnyTool): void {
-  const { name, args, parameters, timeoutMs, maxRetries } = tool
+  const { name, args, effect, parameters, timeoutMs, maxRetries } = tool
+  if (typeof effect !== 'function' && (typeof effect !== 'object' || effect === null))
+    throw invalidTool(name, 'effect', effect, 'an effect, or a function that returns one')
   if (typeof args?.safeParse !== 'function') throw invalidTool(name, 'args', args, 'a zod schema')
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_DURATION_MS))
     throw invalidTool(name, 'timeoutMs', timeoutMs, `milliseconds above 0, at most ${MAX_DURATION_MS}`)

@@ -1,9 +1,13 @@
 /** What the library does to one task. As commands, so that input, output and secrets are handled as everywhere. */
 
 import { z } from 'zod'
+import { isTerminal } from '../../domain/dispatch.ts'
 import { TirelessError } from '../../domain/error.ts'
+import type { Json } from '../../domain/json.ts'
+import { commitOne } from '../../ports/store.ts'
 import { deliver, describeRun, runInput, runOutput, START_NEEDS, startRun } from '../run.ts'
 import { defineCommand } from './command.ts'
+import { typedAs } from './output-schemas.ts'
 
 const KEY = z.string().min(1).max(1000)
 
@@ -43,5 +47,25 @@ export const taskState = defineCommand({
       throw new TirelessError('not_found', { what: 'no such task', got: id, fix: 'run tireless queue list' })
     await deliver(context, tell)
     return describeRun(context, { dispatch_id: id, session_id: session.session_id, workspace: session.workspace }, tell)
+  },
+})
+
+/** Sends a named event to a task that has not ended. */
+export const taskEvent = defineCommand({
+  name: 'send',
+  summary: 'send a named event to a task',
+  example: 'send "now"',
+  runsIn: 'own_process',
+  needs: ['clock', 'ids', 'store'],
+  input: idInput.extend({ name: z.string(), payload: typedAs<Json>(z.json()) }),
+  output: z.null(),
+  async run({ clock, ids, store }, { id, name, payload }) {
+    const { status, session_id } = (await store.dispatch(id)) ?? {}
+    if (status === undefined || session_id === undefined || isTerminal(status))
+      throw new TirelessError('conflict', { what: 'the task has ended', got: status ?? 'no such task' })
+    const now = clock.now()
+    const observation = { id: ids.next(), ts: now, type: 'system_event', name, payload } as const
+    await commitOne(store, [{ op: 'publish', session_id, observation, successor_id: ids.next(), now }])
+    return null
   },
 })

@@ -3,7 +3,7 @@
 import { formatHostPort, parseHttpAddress } from '../../domain/address.ts'
 import { CALL_STATUSES, type CallResult } from '../../domain/decision.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
-import { copyJson, describeValue, ignoreRejections, type Json } from '../../domain/json.ts'
+import { copyJson, deepFreeze, describeValue, ignoreRejections, type Json } from '../../domain/json.ts'
 import { redactValue } from '../../domain/redact.ts'
 import { callKeyOf } from '../../domain/unknown-outcome.ts'
 import { startTimer } from '../../ports/deadline.ts'
@@ -13,7 +13,7 @@ import type { AnyTool, ToolContext } from '../../ports/tool.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { NOT_STARTED_INTERRUPTED } from '../abort-reason.ts'
 import { GracePeriod } from '../grace-period.ts'
-import { askPlugin, checkReturn, type PluginPort } from '../plugins/ask-plugin.ts'
+import { askPlugin, checkReturn, copyPlainReturn, type PluginPort } from '../plugins/ask-plugin.ts'
 import { destinationsPort, factsPort } from '../plugins/tool-shapes.ts'
 import { replyTargetsOf } from '../replies.ts'
 import { type Run, sendDelta } from '../run.ts'
@@ -153,6 +153,7 @@ const FILL_PORT: PluginPort<string> = { who: 'secrets', method: 'fill', expected
 /** Checks a tool's result without a schema library, because the check runs for every call and must be fast. */
 export function checkToolResult(tool: string, method: 'run' | 'probe', value: unknown): CallResult {
   try {
+    if (method === 'run' && isData(value)) return dataResult(tool, value)
     const { status, content, facts } = value as CallResult
     if (CALL_STATUSES.includes(status) && typeof content === 'string')
       return facts === undefined ? { status, content } : { status, content, facts: checkReturn(factsPort(tool), facts) }
@@ -160,9 +161,23 @@ export function checkToolResult(tool: string, method: 'run' | 'probe', value: un
     if (thrown instanceof TirelessError) throw thrown
   }
   ignoreRejections(value)
-  const expected = `{ status: ${CALL_STATUSES.join('|')}, content: a text }`
+  const expected = `{ status: ${CALL_STATUSES.join('|')}, content: a text }, or plain data that is not like that`
   const what = `tool ${tool} returned an invalid result from ${method}(); it may still have taken effect`
   throw new TirelessError('tool_failed', { what, got: describeValue(value), expected })
+}
+
+/** An object that may be meant as a result is never taken for data: a failed call would count as ok. */
+function isData(value: unknown): boolean {
+  if (value === undefined || typeof value === 'function' || typeof value === 'symbol') return false
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true
+  const { status } = value as Partial<CallResult>
+  return !('status' in value && 'content' in value) && (status === 'ok' || !CALL_STATUSES.includes(status as never))
+}
+
+function dataResult(tool: string, value: unknown): CallResult {
+  if (typeof value === 'string') return { status: 'ok', content: value }
+  const data = copyPlainReturn({ who: `tool ${tool}`, method: 'run' }, value, 'tool_failed')
+  return { status: 'ok', content: JSON.stringify(data) }
 }
 
 export function failedResult(thrown: unknown, signal: AbortSignal): CallResult {
@@ -191,6 +206,10 @@ export function createToolContext(run: Run, at: CallPosition, signal: AbortSigna
     signal,
     call: callKeyOf(run.dispatch.session_id, at),
     origin: { agent_id: run.dispatch.agent_id, session_id: run.dispatch.session_id, turn: at.turn },
+    // Copied when it is used: few tools do.
+    get state() {
+      return deepFreeze(copyJson(run.thread.state))
+    },
     behaviour: run.behaviour.name,
     replyTo: replyTargetsOf(run),
     intendedAt: at.ts,

@@ -15,6 +15,7 @@ import type { MemoryKind, MemoryView } from '../../ports/memory.ts'
 import { type Model, type Models, singleModel } from '../../ports/model.ts'
 import type { RunEnding } from '../../ports/run-ending.ts'
 import type { AnyTool } from '../../ports/tool.ts'
+import { effectOf } from '../request/toolbox.ts'
 import type { RecordOfKind, ReplayTape } from './replay-tape.ts'
 
 export function recordedEnv(tape: ReplayTape): Env {
@@ -106,7 +107,8 @@ export function recordedTool(tape: ReplayTape, name: string, known: AnyTool | un
     ...(known?.parameters ? { parameters: known.parameters } : {}),
     ...(known?.lazy ? { lazy: true } : {}),
     ...(known?.meant ? { meant: known.meant } : {}),
-    effect: (args) => known?.effect(args) ?? tape.find('call_intended')?.effect ?? { recovery: 'once', reach: 'none' },
+    effect: (args) =>
+      (known && effectOf(known, args)) ?? tape.find('call_intended')?.effect ?? { recovery: 'once', reach: 'none' },
     async before(_, { call }) {
       const intended = tape.intended(callIndex(call))
       if (intended) return intended.before as never

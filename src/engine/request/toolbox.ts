@@ -143,9 +143,13 @@ function checkWithTool(toolbox: Toolbox, tool: AnyTool, call: CallName, raw: unk
     const meant = askPlugin(innerCallPort(tool.name), () => tool.meant?.(args as never))
     if (meant) return checkInnerCall(toolbox, call, meant)
   }
-  const effect = deepFreeze(askPlugin(effectPort(tool.name), () => tool.effect(args as never)))
+  const effect = deepFreeze(askPlugin(effectPort(tool.name), () => effectOf(tool, args)))
   return { id: call.id, tool: call.tool, args, effect }
 }
+
+/** The author of a tool may write one effect for all calls. */
+export const effectOf = (tool: AnyTool, args: Json): Effect =>
+  typeof tool.effect === 'function' ? tool.effect(args as never) : (tool.effect as unknown as Effect)
 
 /** Replaces tool_call by the inner call that it names. */
 function checkInnerCall(toolbox: Toolbox, { id, tool: by }: CallName, { tool, args }: Meant): Call {
