@@ -10,7 +10,7 @@ import { startServers } from './server-sandbox.ts'
 const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG']
 
 /** `key`: the key of the configuration that has the processes. */
-export const prepareProcesses = (host: PluginHost, key: 'mcp_servers' | 'sources'): PrepareStart =>
+export const prepareProcesses = (host: PluginHost, key: 'mcp_servers' | 'sources' | 'plugins'): PrepareStart =>
   startServers({
     ...{ key, home: host.get('home'), egress: host.get('egress'), matchesHost: isListedIn },
     ...{ sandbox: host.get('sandbox').servers, limits: host.get('sandbox').limits },

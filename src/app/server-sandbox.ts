@@ -36,7 +36,7 @@ interface ServerSandboxOptions {
   /** Bubblewrap; undefined if the owner disabled the sandbox. */
   readonly sandbox: Sandbox | undefined
   /** The key of the configuration that has the processes. */
-  readonly key: 'mcp_servers' | 'sources'
+  readonly key: 'mcp_servers' | 'sources' | 'plugins'
   /** Contract: true if the destination matches one of the hosts; same syntax as `policy.allow_hosts`. */
   matchesHost(place: HostPort, hosts: readonly string[]): boolean
 }
@@ -58,7 +58,9 @@ export function startServers(options: ServerSandboxOptions): PrepareStart {
       throw new TirelessError('tool_failed', {
         what: 'the server is disabled: no sandbox works here',
         got: trial.why,
-        fix: `${trial.remedy}; or run it without a sandbox: ${key}.${name}.sandbox: off`,
+        fix: `${trial.remedy}; or run it without a sandbox: ${
+          key === 'plugins' ? 'trust: trusted' : `${key}.${name}.sandbox: off`
+        }`,
       })
     return startConfined(name, server, sandbox, options)
   }

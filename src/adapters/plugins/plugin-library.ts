@@ -24,7 +24,7 @@ import { type PluginFiles, readPluginFiles } from './plugin-files.ts'
 import { readPluginManifest } from './plugin-manifest.ts'
 import { checkPin, pinOf, readPins, writePin } from './plugin-pins.ts'
 
-interface InspectedPlugin {
+export interface InspectedPlugin {
   readonly entry: PluginEntry
   readonly files: PluginFiles
   readonly manifest: PluginManifest

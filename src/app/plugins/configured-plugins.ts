@@ -3,13 +3,16 @@
 import { asPlugin, guardPlugin, pluginFrom } from '../../adapters/plugins/guard-plugin.ts'
 import { findOwnerModule, loadOwnerModule } from '../../adapters/plugins/owner-module.ts'
 import { importPinned } from '../../adapters/plugins/pinned-modules.ts'
-import { PluginLibrary } from '../../adapters/plugins/plugin-library.ts'
+import { type InspectedPlugin, PluginLibrary } from '../../adapters/plugins/plugin-library.ts'
+import { checkOffers, sandboxedPlugin } from '../../adapters/plugins/sandboxed/sandboxed-plugin.ts'
 import { expandPath } from '../../adapters/system/machine.ts'
 import { userFolder } from '../../config.ts'
 import { TirelessError } from '../../domain/error.ts'
+import type { Json } from '../../domain/json.ts'
 import { type PluginEntry, type PluginManifest, pluginLabel } from '../../domain/plugin-manifest.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { OWNER_KEYS, ownerPlugins } from '../owner-config.ts'
+import { createPluginClient } from '../start-plugin.ts'
 
 interface Loading {
   /** Contract: adds plugins to the host of the app. */
@@ -30,7 +33,7 @@ const sharedModules = () => ({
 export function configuredPlugins(loading: Loading): Plugin {
   return definePlugin({
     name: 'plugins',
-    needs: ['home', 'config', 'store', 'clock', 'secrets'],
+    needs: ['home', 'config', 'store', 'clock', 'secrets', 'egress', 'sandbox', 'log'],
     provides: ['plugins'],
     async setup(host) {
       const config = host.get('config')
@@ -39,8 +42,7 @@ export function configuredPlugins(loading: Loading): Plugin {
         ...{ home, store: host.get('store'), clock: host.get('clock') },
         expandPath: (path) => expandPath(path, home, userFolder()),
         configured: () => config.loaded.config.plugins,
-        readOffers: () =>
-          Promise.reject(new TirelessError('plugin_invalid', 'sandboxed plugins are not supported yet')),
+        readOffers: (plugin) => readOffers(host, plugin),
       })
       host.provide('plugins', library)
       if (loading.without) return library.noteProblem(loading.without)
@@ -52,11 +54,28 @@ export function configuredPlugins(loading: Loading): Plugin {
   })
 }
 
+/** Contract: starts the plugin once in its sandbox; throws if it offers what its manifest does not list. */
+async function readOffers(host: PluginHost, plugin: InspectedPlugin): Promise<Json> {
+  const client = createPluginClient(host, plugin, () => secretsOf(host, plugin.manifest))
+  try {
+    const offers = await client.offers()
+    checkOffers(plugin.manifest, offers)
+    return offers as unknown as Json
+  } finally {
+    await client.close()
+  }
+}
+
 async function loadPlugin(host: PluginHost, library: PluginLibrary, entry: PluginEntry): Promise<Plugin> {
-  const { files, manifest } = await library.admit(entry)
+  const admitted = await library.admit(entry)
+  const { files, manifest, pin } = admitted
   const { name } = manifest
   const clock = host.get('clock')
   const plugin = await asPlugin(name, clock, async () => {
+    if (manifest.trust === 'sandboxed') {
+      const client = createPluginClient(host, admitted, () => secretsOf(host, manifest), pin.offers)
+      return sandboxedPlugin(manifest, pin.offers, client)
+    }
     const input = { options: entry.options, secrets: secretsOf(host, manifest) }
     const { default: exported } = await importPinned({ ...files, name }, manifest.entry, sharedModules())
     return pluginFrom(exported, input)

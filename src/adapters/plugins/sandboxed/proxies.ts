@@ -1,0 +1,176 @@
+/**
+ * What a sandboxed plugin offers, as objects of this process: each method is a call to the plugin's process. What comes
+ * back is checked here or by the engine; nothing of it is trusted.
+ */
+
+import { z } from 'zod'
+import type { Effect } from '../../../domain/effect.ts'
+import type { ErrorCode } from '../../../domain/error.ts'
+import { asTirelessError, TirelessError } from '../../../domain/error.ts'
+import type { ModelAnswer } from '../../../domain/journal-record.ts'
+import type { Json } from '../../../domain/json.ts'
+import { UNTRUSTED_LABEL } from '../../../domain/label.ts'
+import type { PluginManifest } from '../../../domain/plugin-manifest.ts'
+import type { Critic } from '../../../ports/behaviour.ts'
+import type { Channel } from '../../../ports/channel.ts'
+import { defineTool } from '../../../ports/define-tool.ts'
+import type { Gate, GateVerdict } from '../../../ports/gate.ts'
+import type { ModelProvider } from '../../../ports/model.ts'
+import type { Source, SourceEvent, SourceSink } from '../../../ports/source.ts'
+import type { AnyTool } from '../../../ports/tool.ts'
+import type { PluginClient } from './plugin-client.ts'
+import type { Offers } from './protocol.ts'
+
+const CALL_MS = 60_000
+const GATE_MS = 5000
+const MODEL_MS = 10 * 60_000
+
+/** For tools without a declared effect: never repeated, and every call needs approval. */
+const STRICTEST: Pick<Effect, 'recovery' | 'reach'> = { recovery: 'once', reach: 'destructive' }
+
+const MODEL_CODES: readonly [ErrorCode, ...ErrorCode[]] = [
+  ...(['model_unavailable', 'model_auth', 'model_refused', 'model_oversize', 'model_limited'] as const),
+  ...(['model_timeout', 'model_cut', 'model_garbled', 'model_empty', 'aborted'] as const),
+]
+
+/** Values that cross to the process as JSON. */
+const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null))
+
+const toolResult = z.object({ status: z.enum(['ok', 'error']), content: z.string() })
+
+export function toolProxy(
+  offer: Offers['tools'][number],
+  { effects }: Pick<PluginManifest, 'effects'>,
+  client: PluginClient,
+): AnyTool {
+  const { name, description, parameters, timeoutMs } = offer
+  const effect = (Object.hasOwn(effects, name) ? effects[name] : undefined) ?? STRICTEST
+  const isRepeatable = effect.recovery === 'pure' || effect.recovery === 'idempotent'
+  return defineTool<Readonly<Record<string, unknown>>>({
+    ...{ name, description, parameters, outside: true, timeoutMs: timeoutMs ?? CALL_MS },
+    args: z.record(z.string(), z.unknown()),
+    effect: () => effect,
+    gives: () => ({ trust: 'untrusted', private: effect.reach === 'private' }),
+    async run(args, { call, cwd, intendedAt, signal, say }) {
+      // Kept apart: a call that was not sent has certainly not taken effect.
+      const trouble = client.trouble()
+      if (trouble !== null) throw new TirelessError('tool_failed', trouble)
+      const answer = await client
+        .call({
+          ...{ kind: 'tools', name, method: 'run', args: [asJson(args), { call, cwd, intendedAt }] },
+          ...{ withinMs: Number.POSITIVE_INFINITY, signal, codes: ['tool_failed'] },
+          onEvent: (event, text) => event === 'say' && say(String(text).slice(0, 1000)),
+        })
+        .catch((thrown) => {
+          if (isRepeatable) throw thrown
+          return { status: 'unknown', content: asTirelessError(thrown).message } as const
+        })
+      if (typeof answer === 'object' && answer !== null && 'status' in answer && answer.status === 'unknown')
+        return { status: 'unknown', content: String(answer.content) }
+      const { success, data } = toolResult.safeParse(answer)
+      if (!success) throw new TirelessError('tool_failed', 'the plugin returned no result with status and content')
+      return data
+    },
+    remains: async () => 'The plugin cannot report whether the call took effect.',
+  })
+}
+
+const gateVerdict = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('allow'), reason: z.string().max(2000).optional() }),
+  z.object({ kind: z.literal('ask'), reason: z.string().max(2000) }),
+  z.object({ kind: z.literal('deny'), reason: z.string().max(2000) }),
+])
+
+/** A gate that cannot answer allows nothing. */
+export const gateProxy = ({ name }: { readonly name: string }, client: PluginClient): Gate => ({
+  name,
+  async judge(call) {
+    try {
+      const answer = await client.call({
+        ...{ kind: 'gates', name, method: 'judge', args: [asJson(call)], withinMs: GATE_MS, codes: ['tool_failed'] },
+      })
+      const verdict = gateVerdict.safeParse(answer)
+      if (verdict.success) return verdict.data as GateVerdict
+      return { kind: 'deny', reason: `the gate ${name} gave no valid answer` }
+    } catch (thrown) {
+      return { kind: 'deny', reason: `the gate ${name} gave no answer: ${asTirelessError(thrown).message}` }
+    }
+  },
+})
+
+/** The engine checks the verdict, and notes a critic that fails, as for one in this process. */
+export const criticProxy = ({ name }: { readonly name: string }, client: PluginClient): Critic => ({
+  name,
+  judge: async (state, step) =>
+    (await client.call({
+      ...{ kind: 'critics', name, method: 'judge', args: [asJson(state), asJson(step)] },
+      ...{ withinMs: CALL_MS, codes: ['plugin_failed'] },
+    })) as never,
+})
+
+export const channelProxy = ({ name }: { readonly name: string }, client: PluginClient): Channel => ({
+  name,
+  trouble: () => client.trouble(),
+  async deliver(message, signal) {
+    await client.call({
+      ...{ kind: 'channels', name, method: 'deliver', args: [asJson(message)], withinMs: CALL_MS, signal },
+      codes: ['channel_unavailable', 'channel_refused'],
+    })
+  },
+})
+
+const sourceEvent = z.object({
+  id: z.string().min(1).max(500),
+  observation: z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('user_message'), text: z.string() }),
+    z.strictObject({ type: z.literal('system_event'), name: z.string(), payload: z.json().optional() }),
+  ]),
+  mark: z.json().optional(),
+})
+
+export const sourceProxy = ({ name, type }: Offers['sources'][number], client: PluginClient): Source => ({
+  ...{ name, type },
+  async run(sink, signal) {
+    await client.call({
+      ...{ kind: 'sources', name, method: 'run', args: [], withinMs: Number.POSITIVE_INFINITY, signal },
+      codes: ['source_unavailable'],
+      onEvent(event, value) {
+        const { slice, of } = (value ?? {}) as { readonly slice?: Json; readonly of?: Json }
+        if (event === 'slice' && typeof of === 'string') sink.setSlice(of, slice ?? null)
+      },
+      onAsk: (method, value) => answerSource(sink, method, value),
+    })
+  },
+})
+
+/** What a plugin publishes is untrusted, whatever it says. */
+async function answerSource(sink: SourceSink, method: 'publish' | 'mark' | 'saveMark', value: Json | undefined) {
+  if (method === 'mark') return sink.mark()
+  if (method === 'saveMark') {
+    await sink.saveMark(value ?? null)
+    return null
+  }
+  const { success, data } = sourceEvent.safeParse(value)
+  if (!success) throw new TirelessError('usage', 'the event is invalid; expected { id, observation, mark? }')
+  return asJson(await sink.publish({ ...(data as SourceEvent), label: UNTRUSTED_LABEL }))
+}
+
+export const modelProviderProxy = (
+  { name, models }: Offers['modelProviders'][number],
+  client: PluginClient,
+): ModelProvider => ({
+  name,
+  models: models.map((model) => model.name),
+  open(model) {
+    const price = models.find((each) => each.name === model)?.price
+    return {
+      ...(price !== undefined && { price: price as never }),
+      call: async (request, { signal, onText }) =>
+        (await client.call({
+          ...{ kind: 'modelProviders', name, method: 'call', args: [model, asJson(request)] },
+          ...{ withinMs: MODEL_MS, signal, codes: MODEL_CODES },
+          onEvent: (event, text) => event === 'text' && onText?.(String(text)),
+        })) as unknown as ModelAnswer,
+    }
+  },
+})
