@@ -1,8 +1,7 @@
 /** Checks the options of library callers: they may use JavaScript, and TypeScript has no number ranges. */
 
 import { readSafely, TirelessError } from '../domain/error.ts'
-import { isPrice, isTokenCount, MAX_PRICE, MAX_TOKENS } from '../domain/limits.ts'
-import type { Model } from '../ports/model.ts'
+import { findPriceProblem } from '../domain/limits.ts'
 
 const TEXTS = ['home', 'config', 'name', 'agent', 'workspace'] as const
 const LISTS = [
@@ -43,13 +42,9 @@ function checkFields(options: object): void {
 function checkModel(model: unknown): void {
   if (!isMapping(model) || !isPlainText(model.id) || typeof model.call !== 'function')
     throw invalidOption('model', model, 'an object with the text `id` and the function `call`')
-  const { price } = model as unknown as Model
-  if (price === undefined || price === null) return
-  for (const key of ['input', 'output', 'cached', 'cache_write'] as const)
-    if (!isPrice(price[key] ?? (key.startsWith('cache') ? 0 : undefined)))
-      throw invalidOption(`model.price.${key}`, price[key], `US dollars per million tokens, from 0 to ${MAX_PRICE}`)
-  if (!isTokenCount(price.max_output))
-    throw invalidOption('model.price.max_output', price.max_output, `a whole number of tokens, at most ${MAX_TOKENS}`)
+  const { price } = model
+  const problem = price === undefined || price === null ? undefined : findPriceProblem(price)
+  if (problem) throw invalidOption(`model.price.${problem.member}`, problem.value, problem.expected)
 }
 
 const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>

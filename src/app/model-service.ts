@@ -3,16 +3,21 @@
 import { createModelRegistry } from '../adapters/models/model-registry.ts'
 import { environment, type LoadedConfig, mindsMoney, resolveApiKey } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Models } from '../ports/model.ts'
+import type { ModelProvider, Models } from '../ports/model.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
 
 /** Rebuilds the models when the configuration or the secrets change. */
 export function createModelService(host: PluginHost): Models {
   const [config, clock, secrets] = [host.get('config'), host.get('clock'), host.get('secrets')]
+  const added = host.get('modelProviders').all
   let [built, builtFrom, builtWith]: [Models | undefined, LoadedConfig | undefined, number] = [undefined, undefined, -1]
   const current = (): Models => {
     if (!built || builtFrom !== config.loaded || builtWith !== secrets.changes())
-      [built, builtFrom, builtWith] = [buildModels(config.loaded, clock, secrets), config.loaded, secrets.changes()]
+      [built, builtFrom, builtWith] = [
+        buildModels(config.loaded, clock, secrets, added),
+        config.loaded,
+        secrets.changes(),
+      ]
     return built
   }
   return {
@@ -30,7 +35,12 @@ export function createModelService(host: PluginHost): Models {
 /** What models need of secrets: `filled` replaces `secret:NAME`; `know` has a key redacted. */
 export type KeySource = Pick<Services['secrets'], 'filled' | 'know'>
 
-export function buildModels(loaded: LoadedConfig, clock: Clock, { filled, know }: KeySource): Models {
+export function buildModels(
+  loaded: LoadedConfig,
+  clock: Clock,
+  { filled, know }: KeySource,
+  added: ReadonlyMap<string, ModelProvider> = new Map(),
+): Models {
   const { kernel, models: given } = loaded.config
   return createModelRegistry({
     ...given,
@@ -38,7 +48,7 @@ export function buildModels(loaded: LoadedConfig, clock: Clock, { filled, know }
       kernel.agents.flatMap(({ agent_id, model: own }) => (own === null ? [] : [[agent_id, own]])),
     ),
     isLocalFree: !mindsMoney(loaded),
-    clock,
+    ...{ added, clock },
     env: environment(),
     fetch: globalThis.fetch,
     apiKeyOf(provider) {

@@ -21,7 +21,7 @@ export const modelsList = defineCommand({
       z.object({
         id: z.string(),
         provider: z.string(),
-        source: z.enum(['configured', 'found', 'built in']),
+        source: z.enum(['configured', 'found', 'built in', 'plugin']),
         key: z.enum(['set', 'missing', 'none']),
         is_default: z.boolean(),
         why: z.string().nullable(),

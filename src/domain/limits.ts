@@ -32,4 +32,20 @@ export const isCount = (value: unknown): value is number => Number.isSafeInteger
 
 export const isTokenCount = (value: unknown): value is number => isCount(value) && value <= MAX_TOKENS
 
-export const isPrice = (usd: unknown): usd is number => typeof usd === 'number' && usd >= 0 && usd <= MAX_PRICE
+const isPrice = (usd: unknown): usd is number => typeof usd === 'number' && usd >= 0 && usd <= MAX_PRICE
+
+/** The first invalid member of a price, which came from a program; undefined if it is valid. */
+export function findPriceProblem(
+  price: unknown,
+): { readonly member: string; readonly value: unknown; readonly expected: string } | undefined {
+  const given = (typeof price === 'object' && price !== null ? price : {}) as Readonly<Record<string, unknown>>
+  for (const member of ['input', 'output', 'cached', 'cache_write']) {
+    const value = given[member] ?? (member.startsWith('cache') ? 0 : undefined)
+    if (!isPrice(value))
+      return { member, value: given[member], expected: `US dollars per million tokens, from 0 to ${MAX_PRICE}` }
+  }
+  const { max_output } = given
+  return isTokenCount(max_output)
+    ? undefined
+    : { member: 'max_output', value: max_output, expected: `a whole number of tokens, at most ${MAX_TOKENS}` }
+}

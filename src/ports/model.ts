@@ -68,8 +68,9 @@ export interface ModelProvider {
   /** The parts after the slash. */
   readonly models: readonly string[]
   /**
-   * Contract: called once per model, when it is first used. Returns a model, whose `id` is ignored. A price of the
-   * configuration (`models.prices`) takes precedence over the model's own.
+   * Contract: called when the model is first used. Without a price, here or in the configuration (`models.prices`, which
+   * takes precedence), the model is not called while a money limit is set. A call that is silent for longer than
+   * `models.timeout` has failed. An error that is no TirelessError counts as `model_cut`: it may have cost money.
    */
   open(model: string): Pick<Model, 'price' | 'call'>
 }
@@ -106,7 +107,7 @@ export interface ModelQuery {
 export interface ModelEntry {
   readonly id: string
   readonly provider: string
-  readonly source: 'configured' | 'found' | 'built in'
+  readonly source: 'configured' | 'found' | 'built in' | 'plugin'
   readonly key: 'set' | 'missing' | 'none'
   readonly is_default: boolean
   readonly why: string | null

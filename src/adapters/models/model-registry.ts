@@ -6,7 +6,8 @@
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { type Price, priceFor } from '../../domain/money.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Model, ModelChoice, ModelEntry, Models } from '../../ports/model.ts'
+import type { Model, ModelChoice, ModelEntry, ModelProvider, Models } from '../../ports/model.ts'
+import { openAddedModel } from './added-models.ts'
 import { normalizeBaseUrl } from './base-url.ts'
 import { detectFromEnvironment, detectLocalServer } from './detect-model.ts'
 import { offlineModel } from './offline/offline.ts'
@@ -36,6 +37,8 @@ export interface ModelRegistryOptions extends KeyLookup {
   readonly prices: Readonly<Record<string, ConfiguredPrice>>
   /** True if models on this machine are free unless `prices` says otherwise. */
   readonly isLocalFree: boolean
+  /** Providers that plugins add, by name. A configured provider of the same name takes precedence. */
+  readonly added?: ReadonlyMap<string, ModelProvider>
   readonly clock: Clock
   readonly fetch: typeof globalThis.fetch
   /** Contract: replaces each `secret:NAME` with its value; throws if a secret is missing. */
@@ -61,7 +64,7 @@ export function createModelRegistry(config: ModelRegistryOptions): Models {
     },
     choice: async () => defaultChoice ?? detectDefault(),
     get(id = registry.defaultId) {
-      const model = models.get(id) ?? createModel(config, id)
+      const model = models.get(id) ?? openAdded(config, id) ?? createModel(config, id)
       models.set(id, model)
       return model
     },
@@ -91,13 +94,15 @@ function listEntries(config: ModelRegistryOptions, models: Models, defaultId: st
     if (configuredProvider(config, name) || (model && findKey(config, name).state === 'set'))
       ids.push(`${name}/${model ?? '<model>'}`)
   }
+  for (const { name, models } of config.added?.values() ?? [])
+    if (addedProvider(config, name)) ids.push(...models.map((model) => `${name}/${model}`))
   return [...new Set([...ids, offlineModel.id])].map((id) => {
     const provider = id.slice(0, Math.max(0, id.indexOf('/')))
     const { state, problem } = checkUsable(config, models, id)
     return {
       id,
       provider,
-      source: id === offlineModel.id ? 'built in' : isConfigured(config, provider, id) ? 'configured' : 'found',
+      source: sourceOf(config, provider, id),
       key: state,
       is_default: id === defaultId,
       why: id === defaultId ? why : config.fallback.includes(id) ? 'models.fallback' : null,
@@ -105,6 +110,12 @@ function listEntries(config: ModelRegistryOptions, models: Models, defaultId: st
       problem: problem?.message ?? null,
     }
   })
+}
+
+function sourceOf(config: ModelRegistryOptions, provider: string, id: string): ModelEntry['source'] {
+  if (id === offlineModel.id) return 'built in'
+  if (addedProvider(config, provider)) return 'plugin'
+  return isConfigured(config, provider, id) ? 'configured' : 'found'
 }
 
 /** True if the configuration names the model or its provider. */
@@ -123,6 +134,23 @@ function checkUsable(config: ModelRegistryOptions, models: Models, id: string): 
   } catch (thrown) {
     return { ...key, problem: asTirelessError(thrown) }
   }
+}
+
+const addedProvider = (config: ModelRegistryOptions, name: string): ModelProvider | undefined =>
+  configuredProvider(config, name) ? undefined : config.added?.get(name)
+
+function openAdded(config: ModelRegistryOptions, id: string): Model | undefined {
+  const slash = id.indexOf('/')
+  const provider = addedProvider(config, id.slice(0, Math.max(0, slash)))
+  const { clock, timeout, prices, max_output } = config
+  const price = priceFor(id, prices)
+  return (
+    provider &&
+    openAddedModel(provider, id.slice(slash + 1), {
+      ...{ clock, timeout },
+      price: price && { ...price, max_output: price.max_output ?? max_output },
+    })
+  )
 }
 
 function createModel(config: ModelRegistryOptions, id: string): Model {
@@ -183,8 +211,8 @@ function findPrice(
 const isLocal = (url: string): boolean =>
   /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(URL.parse(url)?.hostname ?? '')
 
-function unknownModel({ providers }: ModelRegistryOptions, id: string): TirelessError {
-  const names = [...new Set([...Object.keys(providers), ...Object.keys(PROVIDERS)])]
+function unknownModel({ providers, added }: ModelRegistryOptions, id: string): TirelessError {
+  const names = [...new Set([...Object.keys(providers), ...(added?.keys() ?? []), ...Object.keys(PROVIDERS)])]
   return new TirelessError('model_unknown', {
     what: 'unknown model',
     got: id,

@@ -8,7 +8,7 @@ import { createModelService } from '../model-service.ts'
 export function models(model: Model | undefined): Plugin {
   return definePlugin({
     name: 'models',
-    needs: ['clock', 'config', 'secrets'],
+    needs: ['clock', 'config', 'secrets', 'modelProviders'],
     provides: ['models'],
     setup(host) {
       host.provide('models', model ? singleModel(model) : createModelService(host))
