@@ -6,6 +6,8 @@ import { systemClock } from './adapters/system/clock.ts'
 import { randomIds } from './adapters/system/ids.ts'
 import { checkOptions } from './app/check-options.ts'
 import { neverAborted } from './app/closed-home-context.ts'
+import { createCommandRunner } from './app/command-runner.ts'
+import { agentServices } from './app/plugins/agent-services.ts'
 import { base } from './app/plugins/base.ts'
 import { channels } from './app/plugins/channels.ts'
 import { codingAgents } from './app/plugins/coding-agents.ts'
@@ -38,17 +40,10 @@ import { trace } from './app/plugins/trace.ts'
 import type { RunParts } from './app/run-parts.ts'
 import { createUnhandledErrors } from './app/unhandled-errors.ts'
 import type { CommandContext } from './commands/lib/context.ts'
-import { ignoreProgress, type Progress } from './commands/lib/progress.ts'
-import {
-  COMMAND_NAMES,
-  type CommandInput,
-  type CommandName,
-  type CommandOutput,
-  loadCommand,
-} from './commands/lib/registry.ts'
-import { validateAndRun } from './commands/lib/validate-and-run.ts'
+import type { Progress } from './commands/lib/progress.ts'
+import type { CommandInput, CommandName, CommandOutput } from './commands/lib/registry.ts'
 import { defaultHome } from './config.ts'
-import { readSafely, TirelessError } from './domain/error.ts'
+import { readSafely, type TirelessError } from './domain/error.ts'
 import type { StopSignals } from './engine/advance.ts'
 import { homePaths } from './home.ts'
 import { createHost, type Host } from './host/host.ts'
@@ -144,6 +139,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     kernel(),
     server(),
     commands(),
+    agentServices(),
     configuredPlugins({
       use: (...plugins) => void host.use(...plugins),
       without: options.withoutPlugins,
@@ -160,28 +156,9 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     throw thrown
   }
   const context = host.service('commands')
-  const runNamed = commandRunner(context)
+  const runNamed = createCommandRunner(context)
   const runByName: App['runByName'] = async (name, input, tell) =>
     runAsOwner({ who: readSafely('command', () => `command ${name}`), app }, () => runNamed(name, input, tell))
   // The command checks its output against the same schema from which the type comes.
   return { context, service: host.service, run: runByName as App['run'], runByName, close }
-}
-
-function commandRunner(context: CommandContext): App['runByName'] {
-  return async (name, input, onProgress = ignoreProgress) => {
-    const command = await loadCommand(name)
-    if (!command)
-      throw new TirelessError('usage', { what: 'unknown command', got: name, expected: COMMAND_NAMES.join(', ') })
-    if (command.runsIn === 'kernel')
-      throw new TirelessError('usage', {
-        what: `${name} only works from another process`,
-        fix: 'use app.context.listen to receive events here',
-      })
-    if (command.runsIn === 'closed_home')
-      throw new TirelessError('usage', {
-        what: `${name} needs a home that is not open`,
-        fix: `close the app, then run tireless ${name}`,
-      })
-    return validateAndRun(command, context, input, onProgress)
-  }
 }

@@ -12,6 +12,16 @@ export type { Event } from './domain/event.ts'
 export type { Fact, FactOrigin as Origin } from './domain/fact.ts'
 export type { ChannelMessage as Message, ChatMessage as Heard } from './domain/message.ts'
 export type { Resource } from './domain/task.ts'
+export type {
+  Ai,
+  AiAnswer,
+  AiMessage,
+  AiOptions,
+  FactMemory,
+  FactToRemember,
+  Runtime,
+  TaskToEnqueue,
+} from './ports/agent-services.ts'
 export {
   type Behaviour,
   type BehaviourDefinition,

@@ -23,6 +23,7 @@ import type { HeldDispatches } from '../kernel/queue/held-dispatches.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Residents } from '../kernel/residents/residents.ts'
 import type { PastSources } from '../past/past-sources.ts'
+import type { Ai, FactMemory, Runtime } from '../ports/agent-services.ts'
 import type { Behaviour, Critic } from '../ports/behaviour.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Channel } from '../ports/channel.ts'
@@ -174,6 +175,10 @@ declare module '../ports/plugin.ts' {
       address(): string | undefined
     }
     readonly commands: CommandContext
+    /** The agent domain's services, besides `bus`. */
+    readonly ai: Ai
+    readonly memory: FactMemory
+    readonly runtime: Runtime
     /** The plugins that the configuration names. */
     readonly plugins: PluginLibrary
   }

@@ -1,6 +1,7 @@
 /** Adds work to the queue; lists, cancels, retries and pauses dispatches. */
 
 import { z } from 'zod'
+import { DEFAULT_AGENT } from '../domain/agent.ts'
 import { CANCEL_MODES, DISPATCH_STATUSES, type Dispatch, type DispatchStatus, isTerminal } from '../domain/dispatch.ts'
 import { parseInstant } from '../domain/duration.ts'
 import { TirelessError } from '../domain/error.ts'
@@ -17,8 +18,6 @@ import { dispatchDetailsSchema, dispatchSchema } from './lib/output-schemas.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { findUndone, undoneByShape, withTitle } from './lib/undone-runs.ts'
 import { waitForStatus } from './lib/wait-for-status.ts'
-
-const DEFAULT_AGENT = 'default'
 
 export const agentInput = z.string().min(1).default(DEFAULT_AGENT).describe('the agent to run').meta({ idOf: 'agent' })
 

@@ -28,6 +28,9 @@ export interface WatchMarks {
  */
 export const ASSISTANT = 'assistant'
 
+/** The agent of tasks that name none. */
+export const DEFAULT_AGENT = 'default'
+
 /** Operating systems on which an agent can work. */
 export type Platform = 'linux' | 'macos' | 'windows'
 

@@ -68,8 +68,8 @@ export interface ModelProvider {
   /** The parts after the slash. */
   readonly models: readonly string[]
   /**
-   * Contract: called when the model is first used. Without a price, here or in the configuration (`models.prices`, which
-   * takes precedence), the model is not called while a money limit is set. A call that is silent for longer than
+   * Contract: called when the model is first used. Without a price, here or in the configuration (`models.prices`,
+   * which takes precedence), the model is not called while a money limit is set. A call that is silent for longer than
    * `models.timeout` has failed. An error that is no TirelessError counts as `model_cut`: it may have cost money.
    */
   open(model: string): Pick<Model, 'price' | 'call'>

@@ -113,7 +113,7 @@ describe('model providers of plugins', () => {
     }
   })
 
-  test('an invalid provider is refused at the start; an unknown model of one is named with the known ones', async (t) => {
+  test('an invalid provider is refused at the start; of an unknown model, the known ones are named', async (t) => {
     for (const [provider, error] of [
       [{ ...mine(), name: 'openai' }, /the model provider openai is built in/],
       [mine({}, []), /models: invalid model provider mine; got .*expected a list of one or more names/],

@@ -7,7 +7,7 @@ import type { Price } from '../../domain/money.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Model, ModelProvider } from '../../ports/model.ts'
 
-export interface AddedModelOptions {
+interface AddedModelOptions {
   readonly clock: Clock
   /** Most milliseconds without text from the model; null: no limit. */
   readonly timeout: number | null
