@@ -7,7 +7,8 @@ import { commitOne, type Store } from '../ports/store.ts'
 
 /** Sessions per commit; small commits do not delay other writers for long. */
 const BATCH_SIZE = 10
-const MAX_BATCHES = 20
+/** A home whose only beat is daily must keep up with all that its day brought. */
+const MAX_BATCHES = 200
 
 /**
  * Contract: deletes finished sessions that are older than `before`; returns the runs that were deleted. Writes nothing
