@@ -4,7 +4,7 @@
  */
 
 import { BUILTIN_ENV_KINDS } from '../adapters/envs/envs.ts'
-import { TirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { describeValue, ignoreRejections } from '../domain/json.ts'
 import type { Clock } from '../ports/clock.ts'
 import { withDeadline } from '../ports/deadline.ts'
@@ -27,6 +27,7 @@ const CLOSE_MS = 10_000
 /** Contract: opens a kind of the map by its name, and all others with `builtin`. */
 export function withEnvKinds(builtin: Envs, kinds: ReadonlyMap<string, EnvKind>, clock: Clock): Envs {
   return {
+    toolsOf: (name) => kinds.get(name)?.tools ?? [],
     async open(workspace, name, access = 'write') {
       const kind = name === undefined ? undefined : kinds.get(name)
       if (kind) return new EnvKindOpener(kind, clock).open(builtin, workspace, access)
@@ -55,7 +56,7 @@ class EnvKindOpener {
     try {
       const opened = await withDeadline(
         { clock: this.#clock, ms: OPEN_MS },
-        async (signal) => this.#kind.open({ workspace: base?.root ?? workspace, access, signal }),
+        (signal) => this.#call('open', () => this.#kind.open({ workspace: base?.root ?? workspace, access, signal })),
         () => this.#late('open', OPEN_MS),
       )
       return this.#combine(base, this.#check(opened), workspace)
@@ -102,7 +103,7 @@ class EnvKindOpener {
     if (!health.ok || !own.health) return health
     return withDeadline(
       { clock: this.#clock, ms: HEALTH_MS },
-      async () => own.health?.() as Health,
+      () => this.#call('health', () => own.health?.() as Health),
       () => this.#late('health', HEALTH_MS),
     )
   }
@@ -112,6 +113,19 @@ class EnvKindOpener {
       await withDeadline({ clock: this.#clock, ms: CLOSE_MS }, async () => own.close?.())
     } finally {
       await base?.close()
+    }
+  }
+
+  /** Names the env in an error that has no code. */
+  async #call<T>(method: string, call: () => T | Promise<T>): Promise<T> {
+    try {
+      return await call()
+    } catch (thrown) {
+      const { code, message } = asTirelessError(thrown)
+      if (thrown instanceof TirelessError && !code.startsWith('store_')) throw thrown
+      throw new TirelessError('plugin_failed', `env ${this.#kind.name} failed in ${method}(): ${message}`, {
+        cause: thrown,
+      })
     }
   }
 

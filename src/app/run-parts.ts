@@ -62,8 +62,15 @@ export function providePartRegistries(host: PluginHost, parts: RunParts): void {
   host.provide('stopRules', createRegistry('stopRules', parts.stopRules ?? [], { methods: ['check'] }))
 }
 
-function checkEnvKind({ name }: EnvKind): void {
+function checkEnvKind({ name, tools = [] }: EnvKind): void {
   if (BUILTIN_ENV_KINDS.includes(name)) throw takenName('env', name)
+  if (!Array.isArray(tools) || !tools.every((tool) => typeof tool === 'string'))
+    throw new TirelessError('plugin_invalid', {
+      what: `invalid env ${name}`,
+      where: 'tools',
+      got: describeValue(tools),
+      expected: 'a list of names of tools',
+    })
 }
 
 function checkModelProvider({ name, models }: ModelProvider): void {

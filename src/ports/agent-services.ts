@@ -95,5 +95,5 @@ export interface Runtime {
   /** Contract: resolves when the dispatch and its children have ended. */
   cancel(dispatchId: string, how?: 'immediate' | 'after_step'): Promise<void>
   /** Contract: called with each event of all runs; an error of the listener is ignored. Returns an unsubscriber. */
-  on(listener: (event: Event) => void): () => void
+  on(listener: (event: Event) => void | Promise<void>): () => void
 }

@@ -179,7 +179,12 @@ export interface Envs {
    * depends on the folder. `access`: default `write`. If `open` throws, there is nothing to close.
    */
   open(workspace: string, kind?: string, access?: WorkspaceAccess): Promise<Env>
+  /** Contract: the tools that a run in an env of that kind gets, besides those of its behaviour. Default: none. */
+  toolsOf?(kind: string): readonly string[]
 }
+
+/** The groups of operations that envs of workspaces have. */
+export const WORKSPACE_GROUPS: readonly OpsGroup[] = ['file', 'process', 'git']
 
 /** What an env kind gets to open an env. */
 export interface EnvOpening {
@@ -207,6 +212,8 @@ export interface OpenedEnv {
 export interface EnvKind {
   /** Contract: letters, digits, `_` and `-`; not `host` or `repository`, which are built in. */
   readonly name: string
+  /** Tools that a run in this env gets, besides those of its behaviour. */
+  readonly tools?: readonly string[]
   /** True: a run in this env has no operations besides those of the kind. Default: those of its workspace too. */
   readonly isolated?: boolean
   /**

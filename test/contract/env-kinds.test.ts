@@ -119,7 +119,11 @@ describe('envs of a user', () => {
 
   test('an env that fails, hangs or returns an invalid value refuses the run and is named', async (t) => {
     const faults: [string, EnvKind['open'] | Partial<OpenedEnv>, RegExp][] = [
-      ['throws', () => Promise.reject(new Error('no power')), /ENV_SETUP_FAILED.*no power/],
+      [
+        'throws',
+        () => Promise.reject(new Error('no power')),
+        /ENV_SETUP_FAILED.*env lamp failed in open\(\): no power/,
+      ],
       ['hangs', () => new Promise(() => {}), /env lamp did not return from open\(\) within 60 seconds/],
       ['a number', (() => 42) as never, /env lamp returned an invalid value from open\(\); got 42; expected \{ ops/],
       ['no ops', (async () => undefined) as never, /env lamp returned an invalid value from open\(\); got undefined/],

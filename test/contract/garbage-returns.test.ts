@@ -6,6 +6,7 @@ import type { TaskEnd } from '../../src/run-task/task.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { finalAnswer, pokeDecision, pokeTool, runScripted, scriptedBehaviour } from '../support/event-recorder.ts'
+import { KIND_PORTS } from '../support/garbage-kinds.ts'
 import { PORTS, type PortCase, type Returned } from '../support/garbage-ports.ts'
 import { COMMON_GARBAGE, garbageLike } from '../support/garbage-returns.ts'
 import { sampleValues } from '../support/garbage-values.ts'
@@ -38,7 +39,7 @@ const RUNS = 2
 test('invalid return values of plugins', async (t) => {
   const home = freshFolder(t)
   const runs: TaskEnd[] = []
-  for (const [name, port] of Object.entries(PORTS))
+  for (const [name, port] of Object.entries({ ...PORTS, ...KIND_PORTS }))
     await t.test(`${name}: an invalid value fails the step or is fed back; the queue continues`, async (t) => {
       runs.push(...(await tryAllGarbage(t, port, home)))
     })

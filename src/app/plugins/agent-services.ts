@@ -2,7 +2,7 @@
 
 import type { Dispatch } from '../../domain/dispatch.ts'
 import { readSafely, TirelessError } from '../../domain/error.ts'
-import { describeValue } from '../../domain/json.ts'
+import { describeValue, ignoreRejections } from '../../domain/json.ts'
 import type { Runtime } from '../../ports/agent-services.ts'
 import { definePlugin, type Plugin, type Services } from '../../ports/plugin.ts'
 import { createAi } from '../ai-service.ts'
@@ -44,7 +44,7 @@ function createRuntime(run: CommandRunner, listen: Services['events']['listen'])
           ...{ what: 'invalid listener', where: 'runtime.on()', got: describeValue(listener), expected: 'a function' },
         })
       return listen((progress) => {
-        if (progress.kind === 'event') listener(progress.event)
+        if (progress.kind === 'event') ignoreRejections(listener(progress.event))
       })
     },
   }

@@ -37,6 +37,7 @@ import { describeTools } from '../../engine/request/toolbox.ts'
 import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../../kernel/autonomy/autonomy.ts'
 import type { Behaviour } from '../../ports/behaviour.ts'
 import type { Egress } from '../../ports/egress.ts'
+import { WORKSPACE_GROUPS } from '../../ports/env.ts'
 import { definePlugin, type Plugin, type PluginHost, type Services } from '../../ports/plugin.ts'
 import { READ_SKILL_TOOL } from '../../ports/skills.ts'
 import { type AnyTool, TOOL_NAME } from '../../ports/tool.ts'
@@ -235,11 +236,14 @@ const MCP_TOOLS = ['tool_search', 'tool_call']
 /** Names of the tools that an agent gets if it does not list its own. */
 function offeredTools(tools: ReadonlyMap<string, AnyTool>, config: Config, exec: boolean): string[] {
   const hasServers = Object.keys(config.mcp_servers).length > 0
-  return [...tools.values()]
-    .filter(({ lazy }) => !lazy)
-    .map(({ name }) => name)
-    .filter((name) => !isOfferedByName(name) && name !== READ_SKILL_TOOL && (!COMMAND_TOOLS.includes(name) || exec))
-    .filter((name) => hasServers || !MCP_TOOLS.includes(name))
+  return (
+    [...tools.values()]
+      // A tool that works only in an env of a plugin is offered there, or by name.
+      .filter(({ lazy, needs = [] }) => !lazy && needs.every((group) => WORKSPACE_GROUPS.includes(group)))
+      .map(({ name }) => name)
+      .filter((name) => !isOfferedByName(name) && name !== READ_SKILL_TOOL && (!COMMAND_TOOLS.includes(name) || exec))
+      .filter((name) => hasServers || !MCP_TOOLS.includes(name))
+  )
 }
 
 /** Tools that run commands on the machine. */

@@ -47,10 +47,11 @@ export async function resolveComponents(claim: ClaimedRun, opening: SetupScope):
   const wanted = { model: wishes.model, agent: dispatch.agent_id, selected }
   const chain = (await opening.attempt('TASK_MODEL_UNKNOWN', () => modelsFor(engine.models, wanted, behaviour))) ?? []
   const briefing = await briefingOf(claim)
+  const envTools = wishes.env === undefined ? [] : (engine.envs.toolsOf?.(wishes.env) ?? [])
   const names = {
     parser: behaviour?.parser ?? wishes.parser ?? 'native',
     memory: behaviour?.memory ?? wishes.memory ?? 'whole',
-    tools: addReadSkill(behaviour?.tools ?? [], briefing.skills.length > 0),
+    tools: addReadSkill([...new Set([...(behaviour?.tools ?? []), ...envTools])], briefing.skills.length > 0),
   }
   const parser = engine.parsers.get(names.parser)
   if (names.parser !== 'native' && !parser)
