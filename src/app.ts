@@ -52,7 +52,7 @@ import type { Clock } from './ports/clock.ts'
 import type { Resolver } from './ports/egress.ts'
 import { runAsOwner } from './ports/fault-owner.ts'
 import type { Ids } from './ports/ids.ts'
-import type { Model } from './ports/model.ts'
+import type { GivenModel } from './ports/model.ts'
 import type { Plugin } from './ports/plugin.ts'
 
 export { readConfig } from './app/config-service.ts'
@@ -73,8 +73,8 @@ export interface AppOptions extends RunParts {
   readonly channels?: readonly Channel[]
   /** The standard input, for a source that reads lines. */
   readonly input?: () => LineInput
-  /** Replaces the configured model. */
-  readonly model?: Model | undefined
+  /** Replaces the configured model: one of this library's form, or of an AI SDK provider. */
+  readonly model?: GivenModel | undefined
   /** Abort signals that stop the app. */
   readonly signals?: StopSignals
   readonly clock?: Clock

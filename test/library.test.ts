@@ -27,11 +27,8 @@ test('examples/02: the rule agent finds the answer by bisection; its critic requ
   const example = join(ROOT, 'examples/02-rule-agent.ts')
   const result = await run('env', [`TIRELESS_HOME=${freshFolder(t)}`, process.execPath, ...NODE_FLAGS, example])
   assert.equal(result.exit, 0, result.stderr)
-  assert.match(
-    result.stdout,
-    /1 REDUCE .*"high":\{"set":49\}[\s\S]*8 CRITIC .*"retry","instruction":"weigh it once more"/,
-  )
-  assert.match(result.stdout, /\ndone 42 grams after 10 steps\n$/)
+  // Without the critic, it would be 8 steps.
+  assert.equal(result.stdout, '42 grams after 10 steps\n')
 })
 
 test('the library and its testing entry export the names of the interface', () => {

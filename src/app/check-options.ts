@@ -2,6 +2,7 @@
 
 import { readSafely, TirelessError } from '../domain/error.ts'
 import { findPriceProblem } from '../domain/limits.ts'
+import type { ProviderModel } from '../ports/model.ts'
 
 const TEXTS = ['home', 'config', 'name', 'agent', 'workspace'] as const
 const LISTS = [
@@ -39,12 +40,28 @@ function checkFields(options: object): void {
   if (options.model !== undefined) checkModel(options.model)
 }
 
-function checkModel(model: unknown): void {
-  if (!isMapping(model) || !isPlainText(model.id) || typeof model.call !== 'function')
-    throw invalidOption('model', model, 'an object with the text `id` and the function `call`')
-  const { price } = model
+function checkModel(given: unknown): void {
+  const isOwn = isMapping(given) && isPlainText(given.id) && typeof given.call === 'function'
+  if (!isOwn && !isProviderModel(given) && !(isMapping(given) && isProviderModel(given.model)))
+    throw invalidOption(
+      'model',
+      given,
+      'an object with the text `id` and the function `call`, a model object of an AI SDK provider ' +
+        `(version ${SDK_VERSIONS.join(', ')}), or { model, price } with such an object`,
+    )
+  const { price } = given as { readonly price?: unknown }
   const problem = price === undefined || price === null ? undefined : findPriceProblem(price)
   if (problem) throw invalidOption(`model.price.${problem.member}`, problem.value, problem.expected)
+}
+
+const SDK_VERSIONS: readonly unknown[] = ['v2', 'v3', 'v4']
+
+/** Some providers return functions that have the members of a model. */
+export function isProviderModel(value: unknown): value is ProviderModel {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
+  const { specificationVersion, provider, modelId, doStream } = value as Partial<ProviderModel>
+  const isNamed = isPlainText(provider) && isPlainText(modelId)
+  return SDK_VERSIONS.includes(specificationVersion) && isNamed && typeof doStream === 'function'
 }
 
 const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>

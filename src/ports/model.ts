@@ -75,6 +75,18 @@ export interface ModelProvider {
   open(model: string): Pick<Model, 'price' | 'call'>
 }
 
+/** A model object of an AI SDK provider package, as `anthropic('…')` returns it. */
+export interface ProviderModel {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  doGenerate(options: never): PromiseLike<unknown>
+  doStream(options: never): PromiseLike<unknown>
+}
+
+/** Wherever a program gives a model. `price`: without it, the model is not called while a money limit is set. */
+export type GivenModel = Model | ProviderModel | { readonly model: ProviderModel; readonly price?: Price }
+
 /** A model, and why it was chosen. */
 export interface ModelChoice {
   readonly id: string

@@ -17,7 +17,7 @@ export function documentedPrograms(): Record<string, string> {
 }
 
 export const LIBRARY_PROGRAM = `
-import { createApp, definePlugin, defineTool, runTask } from 'tireless'
+import { createApp, definePlugin, defineTool, runTask, startTask } from 'tireless'
 import { scriptedModel } from 'tireless/testing'
 import { z } from 'zod'
 
@@ -25,12 +25,19 @@ const greet = defineTool({
   name: 'greet',
   description: 'Says hello',
   args: z.strictObject({}),
-  effect: () => ({ recovery: 'pure', reach: 'none' }),
-  run: async () => ({ status: 'ok', content: 'good morning' }),
+  effect: { recovery: 'pure', reach: 'none' },
+  run: () => ({ text: 'good morning' }),
 })
 const plugin = definePlugin({ name: 'greeter', needs: ['tools'], setup: (host) => host.get('tools').add(greet) })
-const model = scriptedModel([{ calls: [{ tool: 'greet' }] }, { text: 'good morning' }])
-const { status, answer } = await runTask('greet me', { home: './library-home', model, plugins: [plugin] })
+const ask = { calls: [{ tool: 'ask_user', args: { question: 'When?' } }] }
+const model = scriptedModel([{ calls: [{ tool: 'greet' }] }, ask, { text: '{"text": "good morning"}' }])
+const options = { home: './library-home', model, plugins: [plugin] }
+const greeting = { objective: 'greet me', answer: z.object({ text: z.string() }) }
+const task = await startTask(greeting, { ...options, key: 'greeting' })
+await task.waiting()
+await task.close()
+const onWait = (wait, handle) => handle.answer('now')
+const { status, answer: { text: answer } } = await runTask(greeting, { ...options, key: 'greeting', onWait })
 const app = await createApp({ home: './library-home' })
 console.log(status, answer, JSON.stringify(await app.context.store.verify()))
 await app.close()
@@ -53,7 +60,21 @@ await app.close()
 `
 
 export const TYPED_PROGRAM = `
-import { type AnyTool, createApp, definePlugin, defineTool, type Registry, runTask, type TaskResult } from 'tireless'
+import {
+  type AnyTool,
+  attachTask,
+  createApp,
+  defineBehaviour,
+  defineEvent,
+  definePlugin,
+  defineTool,
+  type Registry,
+  type RunTaskOptions,
+  runTask,
+  startTask,
+  type TaskHandle,
+  type TaskResult,
+} from 'tireless'
 import { FakeClock, scriptedModel } from 'tireless/testing'
 import { z } from 'zod'
 
@@ -88,4 +109,37 @@ export const pending: number = (await app.service('store').counts()).pending
 // @ts-expect-error: no plugin provides it
 app.service('nobody')
 export const result: TaskResult = await runTask('x')
+
+const colour = z.object({ name: z.string(), red: z.number() })
+const onWait: RunTaskOptions['onWait'] = (wait, handle) => handle.answer(wait.reason)
+const typed = await runTask({ objective: 'x', answer: colour }, { onWait })
+export const red: number | undefined = typed.answer?.red
+export const raw: string | null = typed.text
+// @ts-expect-error: the schema has no such key
+export const green = typed.answer?.green
+
+const painted = defineEvent('painted', colour)
+const looks = defineTool({
+  name: 'looks',
+  description: 'Looks at the state',
+  args: z.object({}),
+  effect: { recovery: 'pure', reach: 'none' },
+  run: (_, { state, clock, signal }) => ({ state, at: clock.now(), aborted: signal.aborted }),
+})
+const painter = defineBehaviour({
+  name: 'painter',
+  tools: ['looks'],
+  initState: { coats: 0, colours: [] as string[] },
+  decide: ({ coats }, observation) => {
+    const seen: { name: string; red: number } | undefined = painted.read(observation)
+    return seen && coats > 1 ? { kind: 'final', answer: seen.name } : painted.wait()
+  },
+  reduce: ({ coats, colours }) => ({ coats: coats + 1, colours }),
+})
+await using task: TaskHandle = await startTask('paint', { key: 'k', tools: [looks], behaviours: [painter] })
+for await (const event of task) if (event.kind === 'wait') await task.send(painted, { name: 'blue', red: 0 })
+// @ts-expect-error: the payload does not match
+await task.send(painted, { name: 'blue' })
+const again = await attachTask(task.id, { answer: colour })
+export const later: number | undefined = (await again.result()).answer?.red
 `

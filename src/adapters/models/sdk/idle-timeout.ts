@@ -35,8 +35,7 @@ export function monitorRequest(
   caller: AbortSignal,
   { clock, idleTimeoutMs, maxBytes }: RequestLimits,
 ): RequestMonitor {
-  const controller = new AbortController()
-  const stopped = new AbortController()
+  const [controller, stopped] = [new AbortController(), new AbortController()]
   // Most bytes of a response. JSON escapes can double the size of the text, and protocol data surrounds it.
   const maxUnread = 2 * maxBytes + 65_536
   let last = clock.monotonic()
@@ -75,6 +74,7 @@ export function monitorRequest(
       return response.body ? new Response(response.body.pipeThrough(countingStream(countBytes)), response) : response
     },
     recordEvent() {
+      last = clock.monotonic()
       unread = 0
       spoke = true
     },
