@@ -1,6 +1,7 @@
 /** Hook: observes a run inside the process. It cannot change the run, and a hook that throws or hangs does no harm. */
 
 import type { Event } from '../domain/event.ts'
+import type { Json } from '../domain/json.ts'
 import type { StopReason } from '../domain/stop-reason.ts'
 
 export const HOOKED_PHASES = ['observe', 'decide', 'act', 'reduce', 'critic', 'check_stop'] as const
@@ -12,6 +13,11 @@ export interface HookContext {
   readonly step_id: number
   /** Set only in `on_run_end`. */
   readonly stop_reason?: StopReason
+  /**
+   * In `on_after_*`, a frozen copy of what the phase came to: the input and the observation, the decision, the results,
+   * the state, the verdicts, what follows. Absent after an error.
+   */
+  readonly data?: Json
   /** In `on_after_*` and `on_recover`: the error, if one was thrown. */
   readonly error?: string
 }

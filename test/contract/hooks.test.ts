@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { Event } from '../../src/domain/event.ts'
-import { HOOKED_PHASES, type Hook } from '../../src/ports/hook.ts'
+import type { Json } from '../../src/domain/json.ts'
+import { HOOKED_PHASES, type Hook, type HookContext } from '../../src/ports/hook.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
@@ -161,5 +162,22 @@ describe('hooks', () => {
     const { dispatch_id } = await runScripted(app)
     assert.ok(events.length > 0 && progressItems.length >= events.length)
     assert.equal((await manifestOf(app, dispatch_id)).status, 'completed')
+  })
+
+  test('Q18: a hook gets a frozen copy of what each phase came to, and cannot change the run', async (t) => {
+    const seen: Record<string, Json | undefined> = {}
+    const keep = (phase: string) => (context: HookContext) => {
+      seen[phase] ??= context.data
+      Object.assign(context.data as object, { changed: true })
+    }
+    const hook = { name: 'keen', ...Object.fromEntries(HOOKED_PHASES.map((one) => [`on_after_${one}`, keep(one)])) }
+    const { app } = await openRecordedApp(t, { behaviours: [scriptedBehaviour([pokeDecision])], hooks: [hook as Hook] })
+    const { steps } = await runScripted(app, { max_steps: 1 })
+    const { observe, decide, act, reduce, check_stop } = seen as Record<string, { readonly [key: string]: Json }>
+    assert.match(JSON.stringify(observe?.input), /the task/)
+    assert.equal(decide?.kind, 'act')
+    assert.equal((act as unknown as { readonly content: string }[])[0]?.content, 'poked, number 1')
+    assert.deepEqual({ reduce, steps }, { reduce: { task: 'the task', step: 1 }, steps: 1 })
+    assert.equal(check_stop?.stop_reason, 'budget_steps')
   })
 })

@@ -5,9 +5,11 @@
  */
 
 import { asTirelessError } from '../../domain/error.ts'
+import { copyJson, deepFreeze, type Json } from '../../domain/json.ts'
 import { withDeadline } from '../../ports/deadline.ts'
 import type { Hook, HookContext, HookedPhase, HookFailure } from '../../ports/hook.ts'
 import { appendRecord, type ClaimedRun, type ObservedRun, type Run, runRefOf } from '../run.ts'
+import type { OpenTurn } from '../session/session-thread.ts'
 
 /**
  * Time limit of a hook. After a hook exceeds it once, the run stops waiting for that hook until the run is opened
@@ -19,15 +21,25 @@ export async function runPhase<T>(run: Run, name: HookedPhase, work: () => T | P
   run.phase = name
   if (run.hooks.length === 0) return work()
   await runHooks(run, `on_before_${name}`, {})
-  let error: string | undefined
+  let more: Partial<HookContext> = {}
   try {
-    return await work()
+    const result = await work()
+    if (run.hooks.some((hook) => hook[`on_after_${name}`])) more = { data: deepFreeze(copyResult(name, result)) }
+    return result
   } catch (thrown) {
-    error = asTirelessError(thrown).message
+    more = { error: asTirelessError(thrown).message }
     throw thrown
   } finally {
-    await runHooks(run, `on_after_${name}`, error === undefined ? {} : { error })
+    await runHooks(run, `on_after_${name}`, more)
   }
+}
+
+/** What a phase came to, as plain data. */
+function copyResult(name: HookedPhase, result: unknown): Json {
+  if (name === 'reduce') return copyJson((result as { readonly state: Json }).state)
+  if (name !== 'observe') return copyJson(result as Json)
+  const { input, observation, feedback } = result as OpenTurn
+  return copyJson({ input, observation, ...(feedback === undefined ? {} : { feedback }) } as unknown as Json)
 }
 
 type HookMoment = Exclude<keyof Hook, 'name' | 'on_event'>
