@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { defineTool, type ProviderModel, runTask, startTask } from 'tireless'
-import { type Script, startProviderServer } from 'tireless/testing'
+import { FakeClock, type Script, startProviderServer } from 'tireless/testing'
 import { z } from 'zod'
+import { createProvidedModel } from '../../src/adapters/models/sdk/provided-model.ts'
 import { freshFolder } from '../support/open-app.ts'
 
 const weather = defineTool({
@@ -74,6 +75,30 @@ describe('a model object of an AI SDK provider', () => {
       assert.deepEqual([result.status, result.answer], ['done', 'It is sunny.'])
       assert.match(prompts[1] ?? '', /tool-result.*sunny/)
     })
+
+  test('one that throws, or returns something else, fails with an error that names it', async (t) => {
+    const home = freshFolder(t)
+    const garbage = [42, undefined, null, {}, { stream: 42 }, { stream: ReadableStream.from([null, 42]) }]
+    for (const answer of [...garbage, new Error('broken')]) {
+      const doStream = () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer))
+      const model = { ...oldModel('v4', []), doStream }
+      const { status, error } = await runTask({ ...TASK, max_seconds: 1 }, { home, model: { model, price: PRICE } })
+      assert.equal(status, 'failed')
+      assert.doesNotMatch(error ?? '', /store_/)
+      assert.match(error ?? '', /old\/m/)
+    }
+  })
+
+  test('one that hangs and ignores its signal is given up after the time without data', async () => {
+    const clock = new FakeClock()
+    const given = { ...oldModel('v4', []), doStream: () => new Promise<never>(() => {}) }
+    const model = createProvidedModel(given, null, clock)
+    const request = { system: '', messages: [{ role: 'user' as const, text: 'hello' }], tools: [] }
+    const answer = model.call(request, { signal: new AbortController().signal })
+    const refused = assert.rejects(answer, { code: 'model_timeout', message: /old\/m/ })
+    await clock.advance(121_000)
+    await refused
+  })
 
   test('an object of another version, or without its members, is refused', async (t) => {
     for (const model of [oldModel('v1', []), { specificationVersion: 'v4' }, { model: {} }, 42])

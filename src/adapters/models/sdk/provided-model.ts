@@ -14,6 +14,7 @@ import type {
 import { TirelessError } from '../../../domain/error.ts'
 import type { Price } from '../../../domain/money.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { untilAborted } from '../../../ports/deadline.ts'
 import type { Model, ProviderModel } from '../../../ports/model.ts'
 import { classifyModelError } from './classify-error.ts'
 import { monitorRequest } from './idle-timeout.ts'
@@ -43,7 +44,10 @@ export function createProvidedModel(given: ProviderModel, price: Price | null, c
       try {
         const prompt = buildSdkPrompt(request, provider, { textResults })
         const call = { ...prompt, ...bounds, abortSignal: monitor.signal }
-        const response = await readStream(chat, call, monitor, onText)
+        // It may ignore the signal.
+        const reading = readStream(chat, call, monitor, onText)
+        reading.catch(() => {})
+        const response = await Promise.race([reading, rejectWhenAborted(monitor.signal)])
         return parseAnswer(response, request, provider, id)
       } catch (thrown) {
         if (signal.aborted) throw new TirelessError('aborted', { what: 'the request was aborted', where: id })
@@ -58,6 +62,11 @@ export function createProvidedModel(given: ProviderModel, price: Price | null, c
     },
   }
 }
+
+const rejectWhenAborted = (signal: AbortSignal): Promise<never> =>
+  untilAborted(signal).then(() => {
+    throw signal.reason
+  })
 
 function toNewestVersion(given: ProviderModel): LanguageModelV4 {
   const chat = given as unknown as LanguageModelV4
