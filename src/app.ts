@@ -135,7 +135,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     subAgents(),
     codingAgents(),
     residents(),
-    sources(options.input),
+    sources(options.input, options.withoutPlugins !== undefined),
     kernel(),
     server(),
     commands(),

@@ -1,10 +1,16 @@
-/** Plugins: list them, add one to the configuration, approve its files, remove it. */
+/** Plugins: list them, add one to the configuration, approve its files, remove it, write a new one. */
 
 import { z } from 'zod'
 import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
-import { type FoundPlugin, PLUGIN_STATES, PLUGIN_TRUSTS, type PluginState } from '../domain/plugin-manifest.ts'
+import {
+  type FoundPlugin,
+  PLUGIN_STATES,
+  PLUGIN_TEMPLATE_KINDS,
+  PLUGIN_TRUSTS,
+  type PluginState,
+} from '../domain/plugin-manifest.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -136,5 +142,29 @@ export const pluginsRemove = defineCommand({
     changeConfig([{ path: ['plugins', index ?? -1], value: undefined }])
     await plugins.revoke(plugin.name)
     return { name: plugin.name, source: plugin.source, restart: kernel.isRunning() }
+  },
+})
+
+export const pluginsNew = defineCommand({
+  name: 'plugins new',
+  summary: 'write the folder of a new plugin: manifest, code, and a test that passes',
+  example: 'plugins new weather --kind tool',
+  toleratesBrokenPlugins: true,
+  runsIn: 'any_process',
+  needs: ['homeSetup', 'machine', 'plugins'],
+  positional: ['name'],
+  input: z.object({
+    name: z.string().regex(/^[a-z][a-z0-9-]{0,40}$/, 'a name of small letters, digits and -'),
+    kind: z.enum(PLUGIN_TEMPLATE_KINDS).default('tool').describe('what the plugin adds'),
+    in: z
+      .string()
+      .optional()
+      .describe('folder in which it is written; default: plugins in the home')
+      .meta({ path: true }),
+  }),
+  output: z.object({ name: z.string(), folder: z.string(), files: names }),
+  async run({ plugins, homeSetup, machine }, { name, kind, in: place }) {
+    const folder = machine.fullPath(name, place ?? machine.fullPath('plugins', homeSetup.home))
+    return { name, folder, files: [...plugins.writeTemplate(folder, name, kind)] }
   },
 })

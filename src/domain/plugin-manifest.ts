@@ -16,6 +16,10 @@ export const PLUGIN_KINDS = [
 /** Kinds whose methods can be called in another process. */
 export const SANDBOXED_KINDS = ['tools', 'modelProviders', 'channels', 'sources', 'gates', 'critics'] as const
 
+/** Kinds that `plugins new` writes. */
+export const PLUGIN_TEMPLATE_KINDS = ['tool', 'gate', 'critic', 'channel', 'source', 'model', 'behaviour'] as const
+export type PluginTemplateKind = (typeof PLUGIN_TEMPLATE_KINDS)[number]
+
 /** Names by kind. `services`: names of services that the plugin provides to others. */
 export type PluginProvides = Readonly<Record<string, readonly string[]>>
 

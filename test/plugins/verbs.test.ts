@@ -1,6 +1,7 @@
 /** The verbs `plugins list|add|approve|remove`. */
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -79,4 +80,24 @@ test('a changed plugin is refused by start, run and replay, and loaded after plu
   assert.match(unanswered.stderr, /confirmation_needed/)
   assert.equal((await tireless(home, 'plugins', 'approve', 'greeter', '--yes')).exit, 0)
   assert.match((await tireless(home, 'plugins', 'list')).stdout, /greeter +loaded/)
+})
+
+test('plugins new writes a plugin of each kind whose test passes, and which can be added', async (t) => {
+  const app = await openApp(t)
+  const kinds = ['tool', 'gate', 'critic', 'channel', 'source', 'model', 'behaviour'] as const
+  const written = await Promise.all(kinds.map((kind) => app.run('plugins new', { name: `my-${kind}`, kind })))
+  const tests = written.map(({ folder }) => join(folder, 'index.test.ts'))
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const flags = ['--disable-warning=ExperimentalWarning', '--test', '--test-isolation=none']
+  const { status, stdout } = spawnSync(process.execPath, [...flags, ...tests], { encoding: 'utf8', env })
+  assert.equal(status, 0, stdout)
+  assert.match(stdout, new RegExp(`pass ${kinds.length}`))
+  for (const { folder } of written) await app.run('plugins add', { source: folder, trust: 'trusted', yes: true })
+  const { items } = await app.run('plugins list', {})
+  assert.deepEqual(new Set(items.map(({ state }) => state)), new Set(['approved']))
+  const { root } = app.service('home')
+  await app.close()
+  const loaded = await openApp(t, { home: root })
+  assert.ok(loaded.service('tools').all.has('my_tool'))
+  await assert.rejects(loaded.run('plugins new', { name: 'my-tool' }), { code: 'conflict' })
 })

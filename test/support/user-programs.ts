@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..')
 
 /** The programs in README.md and docs, by the name of a file for each. They are complete: with their imports. */
 export function documentedPrograms(): Record<string, string> {
-  const documents = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
+  const documents = ['README.md', ...globSync('docs/{*,plugins/*}.md', { cwd: ROOT })]
   const programs = documents.flatMap((document) =>
     [...readFileSync(join(ROOT, document), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(
       ([, program = ''], i) => [`${document.replaceAll('/', '-')}-${i + 1}.ts`, program] as const,

@@ -13,6 +13,7 @@ import {
   type PluginPin,
   type PluginProvides,
   type PluginState,
+  type PluginTemplateKind,
   type PluginTrust,
   pluginLabel,
   sourceOf,
@@ -23,6 +24,7 @@ import { findPackage, isPackageName, packageMissing } from './find-plugin.ts'
 import { type PluginFiles, readPluginFiles } from './plugin-files.ts'
 import { readPluginManifest } from './plugin-manifest.ts'
 import { checkPin, pinOf, readPins, writePin } from './plugin-pins.ts'
+import { writeTemplate } from './template.ts'
 
 export interface InspectedPlugin {
   readonly entry: PluginEntry
@@ -37,6 +39,8 @@ interface LibraryOptions {
   /** Contract: the absolute path; relative ones start at the home. */
   expandPath(path: string): string
   configured(): readonly PluginEntry[]
+  /** Addresses of the program's own modules, by name. */
+  readonly modules: Readonly<Record<string, string>>
   /** Contract: what a sandboxed plugin offers; starts it once. */
   readOffers(plugin: InspectedPlugin): Promise<Json>
 }
@@ -127,6 +131,10 @@ export class PluginLibrary {
 
   async revoke(name: string): Promise<void> {
     await writePin(this.#options.store, name, null)
+  }
+
+  writeTemplate(folder: string, name: string, kind: PluginTemplateKind): readonly string[] {
+    return writeTemplate(folder, name, kind, this.#options.modules)
   }
 
   noteLoaded(name: string): void {

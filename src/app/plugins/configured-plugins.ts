@@ -39,7 +39,7 @@ export function configuredPlugins(loading: Loading): Plugin {
       const config = host.get('config')
       const home = host.get('home').root
       const library = new PluginLibrary({
-        ...{ home, store: host.get('store'), clock: host.get('clock') },
+        ...{ home, store: host.get('store'), clock: host.get('clock'), modules: sharedModules() },
         expandPath: (path) => expandPath(path, home, userFolder()),
         configured: () => config.loaded.config.plugins,
         readOffers: (plugin) => readOffers(host, plugin),

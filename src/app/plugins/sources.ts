@@ -9,8 +9,11 @@ import type { Source } from '../../ports/source.ts'
 import { buildSource, type SourceParts } from '../build-source.ts'
 import { createRegistry } from '../registry.ts'
 
-/** `input`: returns the standard input; undefined if the program is used as a library. */
-export function sources(input: (() => LineInput) | undefined): Plugin {
+/**
+ * `input`: returns the standard input; undefined if the program is used as a library. `isPartial`: sources of plugins
+ * are missing, because the plugins were left out.
+ */
+export function sources(input: (() => LineInput) | undefined, isPartial: boolean): Plugin {
   return definePlugin({
     name: 'sources',
     needs: [
@@ -36,7 +39,7 @@ export function sources(input: (() => LineInput) | undefined): Plugin {
     },
     start(host) {
       refuseChannelNames(host)
-      refuseUnknownNames(host)
+      if (!isPartial) refuseUnknownNames(host)
     },
   })
 }

@@ -15,6 +15,8 @@ const TEXTS = {
     },
     approved: (name: string, digest: string) => `Approved ${name} (${digest}). A change to it needs a new approval.`,
     removed: (name: string, source: string) => `Removed ${name} from the configuration. Its files stay: ${source}`,
+    written: (folder: string) =>
+      `Wrote ${folder}. Test it: node --test ${folder}/index.test.ts; then: tireless plugins add ${folder}`,
     restart: 'To apply this: tireless stop, then tireless start',
   },
   zh: {
@@ -26,6 +28,8 @@ const TEXTS = {
     },
     approved: (name: string, digest: string) => `已批准 ${name}（${digest}）。改动后需要重新批准。`,
     removed: (name: string, source: string) => `已从配置中移除 ${name}。文件保留：${source}`,
+    written: (folder: string) =>
+      `已写入 ${folder}。测试：node --test ${folder}/index.test.ts；然后：tireless plugins add ${folder}`,
     restart: '要生效：tireless stop，然后 tireless start',
   },
 } as const
@@ -58,3 +62,5 @@ export function renderRemovedPlugin({ name, source, restart }: CommandOutput<'pl
   const words = texts()
   return [words.removed(escapeInvisible(name), escapeInvisible(source)), ...(restart ? [words.restart] : [])].join('\n')
 }
+
+export const renderNewPlugin = ({ folder }: CommandOutput<'plugins new'>): string => texts().written(folder)

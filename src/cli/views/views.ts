@@ -25,7 +25,7 @@ import {
   renderSent,
   renderStop,
 } from './outcomes.ts'
-import { renderPluginApproval, renderPlugins, renderRemovedPlugin } from './plugins.ts'
+import { renderNewPlugin, renderPluginApproval, renderPlugins, renderRemovedPlugin } from './plugins.ts'
 import { renderObserved } from './residents.ts'
 import { renderDispatch, renderQueue, renderRun, renderSession, statusOf } from './runs.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
@@ -80,6 +80,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'plugins add': renderPluginApproval,
   'plugins approve': renderPluginApproval,
   'plugins remove': renderRemovedPlugin,
+  'plugins new': renderNewPlugin,
   'secrets set': secretSet,
   'secrets remove': ({ name, used_by }) =>
     `Removed ${name}.${used_by.length === 0 ? '' : ` Still referred to by ${used_by.join(', ')}.`}`,

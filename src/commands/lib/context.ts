@@ -5,7 +5,6 @@ import type { Dispatch, NewDispatch } from '../../domain/dispatch.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import type { PeopleText } from '../../domain/language.ts'
-import type { FoundPlugin, PluginEntry, PluginState, PluginTrust } from '../../domain/plugin-manifest.ts'
 import type { Skill, SkillFinding } from '../../domain/skill.ts'
 import type { Policy } from '../../engine/calls/policy-check.ts'
 import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
@@ -27,6 +26,7 @@ import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Sources } from '../../ports/source.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ClosedHomeContext } from './closed-home.ts'
+import type { PluginApprovals } from './plugin-approvals.ts'
 import type { Progress } from './progress.ts'
 
 /** The context of commands in an open home. */
@@ -171,19 +171,6 @@ interface SkillApprovals {
   find(wanted: SkillSelector): Promise<SkillWithFindings>
   /** Contract: approves the current content of the skill; throws `conflict` if its digest is not `digest`. */
   approve(wanted: SkillSelector, digest: string | undefined): Promise<SkillWithFindings>
-}
-
-/** Plugins of the configuration, and the owner's approval of them. */
-interface PluginApprovals {
-  /** Contract: never rejects because of a broken plugin. */
-  list(): Promise<readonly PluginState[]>
-  /** Contract: the configured plugin by its name, path or package; throws `not_found`. */
-  find(wanted: string): Promise<FoundPlugin>
-  /** Contract: a plugin that may be added; relative paths and packages are looked for at `from`. */
-  locate(source: string, from: string, trust: PluginTrust | null): Promise<FoundPlugin>
-  /** Contract: approves the files as they are; throws `conflict` if their digest is not `digest`. */
-  approve(entry: PluginEntry, digest: string | undefined): Promise<PluginState>
-  revoke(name: string): Promise<void>
 }
 
 interface SkillSelector {

@@ -79,6 +79,7 @@ const REGISTRY = {
   'plugins add': async () => (await import('../plugins.ts')).pluginsAdd,
   'plugins approve': async () => (await import('../plugins.ts')).pluginsApprove,
   'plugins remove': async () => (await import('../plugins.ts')).pluginsRemove,
+  'plugins new': async () => (await import('../plugins.ts')).pluginsNew,
   'secrets set': async () => (await import('../secrets.ts')).secretsSet,
   'secrets list': async () => (await import('../secrets.ts')).secretsList,
   'secrets remove': async () => (await import('../secrets.ts')).secretsRemove,

@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod'
+import type { CallResult } from '../../../domain/decision.ts'
 import type { Effect } from '../../../domain/effect.ts'
 import type { ErrorCode } from '../../../domain/error.ts'
 import { asTirelessError, TirelessError } from '../../../domain/error.ts'
@@ -36,7 +37,16 @@ const MODEL_CODES: readonly [ErrorCode, ...ErrorCode[]] = [
 /** Values that cross to the process as JSON. */
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null))
 
-const toolResult = z.object({ status: z.enum(['ok', 'error']), content: z.string() })
+const toolResult = z.object({ status: z.enum(['ok', 'error', 'unknown']), content: z.string() })
+
+/** Like the engine for a tool in this process: a text or plain data is an ok result. */
+function resultOf(answer: Json | undefined): CallResult {
+  const isResult = typeof answer === 'object' && answer !== null && 'status' in answer
+  if (!isResult) return { status: 'ok', content: typeof answer === 'string' ? answer : JSON.stringify(answer ?? null) }
+  const { success, data } = toolResult.safeParse(answer)
+  if (success) return data
+  throw new TirelessError('tool_failed', 'the plugin returned no result with status and content')
+}
 
 export function toolProxy(
   offer: Offers['tools'][number],
@@ -65,11 +75,7 @@ export function toolProxy(
           if (isRepeatable) throw thrown
           return { status: 'unknown', content: asTirelessError(thrown).message } as const
         })
-      if (typeof answer === 'object' && answer !== null && 'status' in answer && answer.status === 'unknown')
-        return { status: 'unknown', content: String(answer.content) }
-      const { success, data } = toolResult.safeParse(answer)
-      if (!success) throw new TirelessError('tool_failed', 'the plugin returned no result with status and content')
-      return data
+      return resultOf(answer)
     },
     remains: async () => 'The plugin cannot report whether the call took effect.',
   })

@@ -61,8 +61,9 @@ async function runTool(tool: AnyTool, { id, args: [raw, about] }: Call, { clock,
   return resultOf(await tool.run(parsed.data as never, context as unknown as ToolContext))
 }
 
-/** Of the result, only status and content leave the sandbox. */
+/** Of a result, only status and content leave the sandbox; plain data leaves as it is. */
 function resultOf(result: unknown): Json {
+  if (result === undefined) throw new TirelessError('tool_failed', 'the tool returned nothing')
   const { status, content } = (result ?? {}) as { readonly status?: unknown; readonly content?: unknown }
   if (status === undefined || content === undefined) return asJson(result)
   return { status: asJson(status), content: asJson(content) }
