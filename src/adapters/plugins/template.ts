@@ -16,6 +16,7 @@ interface Template {
   readonly effects?: object
 }
 
+const ENTRY = 'index.ts'
 const FROM = "from 'tireless'"
 
 const TEMPLATES: Readonly<Record<PluginTemplateKind, (name: string) => Template>> = {
@@ -125,7 +126,7 @@ export function writeTemplate(
   const template = TEMPLATES[kind](item)
   const files: Readonly<Record<string, string>> = {
     'tireless-plugin.json': manifestText(name, item, template),
-    'index.ts': codeText(name, template),
+    [ENTRY]: codeText(name, template),
     'index.test.ts': testText(item, template),
     'resolve-tireless.mjs': resolverText(program),
   }
@@ -137,7 +138,7 @@ export function writeTemplate(
 const manifestText = (name: string, item: string, { registry, trust, effects }: Template): string =>
   `${JSON.stringify(
     {
-      ...{ name, version: '0.1.0', entry: 'index.ts', trust, provides: { [registry]: [item] } },
+      ...{ name, version: '0.1.0', entry: ENTRY, trust, provides: { [registry]: [item] } },
       needs: { network: [], secrets: [] },
       ...(effects && { effects }),
     },
@@ -162,7 +163,7 @@ import { test } from 'node:test'
 import './resolve-tireless.mjs'
 
 test('${name}', async () => {
-  const { default: plugin, item } = await import('./index.ts')
+  const { default: plugin, item } = await import('./${ENTRY}')
   const added: { name: string }[] = []
   const registry = { add: (...items: { name: string }[]) => added.push(...items) }
   await plugin.setup({ get: () => registry })
