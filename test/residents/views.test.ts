@@ -22,7 +22,11 @@ const HOUR = 3_600_000
 async function homeOfGuide(t: Parameters<typeof createHome>[0]): Promise<string> {
   // Each look is a conversation of its own.
   const home = await createHome(t, {
-    conversations: [{ match: 'Paris', turns: [action('query', 'On which\n day?', { city: 'Paris' })] }],
+    conversations: [
+      { match: 'Paris', turns: [action('query', 'On which\n day?', { city: 'Paris' })] },
+      // This look is under way when the view is opened.
+      { match: 'sound', turns: [{ ...action('noop', 'all is quiet'), delay_ms: 2000 }] },
+    ],
     turns: [action('noop', 'all is quiet')],
   })
   appendFileSync(join(home, 'tireless.yaml'), `residents: ${JSON.stringify([GUIDE])}\n`)
