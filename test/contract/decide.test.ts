@@ -64,7 +64,7 @@ describe('decisions by behaviour or model', () => {
     assert.ok(!kindsOf(await journalOf(app, result.session_id)).includes('model_requested'))
   })
 
-  test('case 15, Q5: otherwise prepare, system prompt, memory, model and parser run in this order', async (t) => {
+  test('case 15, Q5: otherwise prepare, system prompt, model and parser run in this order, with the memory of OBSERVE', async (t) => {
     const log: string[] = []
     const decideArgs: unknown[] = []
     const inner = scriptedModel([{ text: 'the butler' }])
@@ -96,7 +96,8 @@ describe('decisions by behaviour or model', () => {
     assert.deepEqual(decideArgs, [{ task: 'who was it?' }, observation])
     assert.deepEqual(
       log.filter((name, i) => name !== 'history' || i === log.lastIndexOf('history')),
-      ['decide', 'prepare', 'system', 'history', 'model', 'parser'],
+      // The memory is asked once, because OBSERVE shows the behaviour what the model gets of it.
+      ['history', 'decide', 'prepare', 'system', 'model', 'parser'],
     )
     assert.deepEqual(inner.requests, [
       {

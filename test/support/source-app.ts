@@ -67,6 +67,8 @@ export async function openSourceApp(
   const yaml = stringify({ sandbox: 'off', server: { port: 0 }, residents, sources, ...more })
   const drain = new AbortController()
   const signals = { drain: drain.signal, abort: new AbortController().signal }
+  // Before the app is opened, so that the kernel stops before the app is closed.
+  t.after(() => drain.abort())
   const opened = await openHttpApp(t, {
     ...options,
     home,
@@ -77,7 +79,6 @@ export async function openSourceApp(
   const { app } = opened
   const running = app.run('start', {})
   running.catch(() => {})
-  t.after(() => drain.abort())
   const state = async (name: string): Promise<SourceState> => {
     const found = (await app.run('sources list', {})).items.find((source) => source.name === name)
     if (!found) throw new Error(`no source ${name}`)

@@ -1,5 +1,6 @@
 /** Plugin `plugins`: loads the plugins that the configuration names, after comparing them with what was approved. */
 
+import { extname } from 'node:path'
 import { asPlugin, guardPlugin, pluginFrom } from '../../adapters/plugins/guard-plugin.ts'
 import { findOwnerModule, loadOwnerModule } from '../../adapters/plugins/owner-module.ts'
 import { importPinned } from '../../adapters/plugins/pinned-modules.ts'
@@ -23,10 +24,13 @@ interface Loading {
   readonly withOwnerModule: boolean
 }
 
-/** Addresses of the program's own modules, which resolve alike in the checkout and in the installed package. */
+/** A module of the program itself: TypeScript in the checkout, compiled in the installed package. */
+const own = (path: string): string => import.meta.resolve(`${path}${extname(import.meta.url)}`)
+
+/** What plugins import as packages, whatever folder they are in. */
 const sharedModules = () => ({
-  tireless: import.meta.resolve('tireless'),
-  'tireless/testing': import.meta.resolve('tireless/testing'),
+  tireless: own('../../index'),
+  'tireless/testing': own('../../testing/index'),
   zod: import.meta.resolve('zod'),
 })
 
