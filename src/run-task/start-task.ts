@@ -38,7 +38,7 @@ export async function openHandle<A>(task: string | Task<A>, options: TaskOptions
   const answer_schema = answerSchemaText(answer)
   const { agent, workspace, key, onProgress: tell = ignoreProgress, ...appOptions } = options
   return hold(appOptions, async (held) => {
-    const input = { task: objective, agent, workspace, key, ...overrides, ...(answer_schema && { answer_schema }) }
+    const input = { ...overrides, task: objective, agent, workspace, key, ...(answer_schema && { answer_schema }) }
     const started = await validateAndRun(taskStart, held.app.context, input, tell)
     const { dispatch_id, session_id } = started as { readonly dispatch_id: string; readonly session_id: string }
     return new FollowingHandle({ held, options: appOptions, dispatch_id, session_id, wanted, tell })

@@ -20,12 +20,15 @@ export class TaskEvents implements AsyncIterable<TaskEvent> {
   readonly #readPast: () => Promise<readonly Event[]>
   readonly #readers = new Set<EventReader>()
   #hasEnded = false
+  /** The wait that was told last: it is in no record, so a reader that comes later gets it from here. */
+  #lastWait: TaskEvent | undefined
 
   constructor(readPast: () => Promise<readonly Event[]>) {
     this.#readPast = readPast
   }
 
   push(event: TaskEvent): void {
+    this.#lastWait = event.kind === 'wait' ? event : undefined
     for (const reader of this.#readers) reader.push(event)
   }
 
@@ -39,7 +42,10 @@ export class TaskEvents implements AsyncIterable<TaskEvent> {
   [Symbol.asyncIterator](): AsyncIterator<TaskEvent, undefined> {
     const reader = new EventReader(this.#readPast)
     if (this.#hasEnded) reader.end()
-    else this.#readers.add(reader)
+    else {
+      this.#readers.add(reader)
+      if (this.#lastWait) reader.push(this.#lastWait)
+    }
     return {
       next: () => reader.next(),
       return: async () => {

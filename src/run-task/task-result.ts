@@ -34,21 +34,28 @@ export async function buildResult<A>(
 ): Promise<TaskResult<A>> {
   const criteria = await Promise.all(success_criteria.map((criterion) => checkCriterion(criterion, ending)))
   const success = criteria.length === 0 ? null : criteria.every(({ met }) => met)
-  return { ...ending, ...readAnswer(ending, schema), text: ending.answer, success, criteria }
+  return { ...ending, ...(await readAnswer(ending, schema)), text: ending.answer, success, criteria }
 }
 
 /** The engine has checked the JSON Schema; a schema of zod can say more. */
-function readAnswer<A>(
+async function readAnswer<A>(
   { answer: text, error }: TaskEnd,
   schema: z.ZodType<A> | undefined,
-): Pick<TaskResult<A>, 'answer' | 'error'> {
+): Promise<Pick<TaskResult<A>, 'answer' | 'error'>> {
   if (text === null || !schema) return { answer: text as A | null, error }
   const values = answerValues(text)
-  const results = values.map((value) => schema.safeParse(value))
-  const found = results.find(({ success }) => success)
-  if (found?.success) return { answer: found.data, error }
-  const why = describeMismatch(results[0]?.error?.issues ?? [], values[0])
-  return { answer: null, error: error ?? `the answer does not pass the schema of the program: ${why}` }
+  const refused = (why: string) => ({
+    ...{ answer: null, error: error ?? `the answer does not pass the schema of the program: ${why}` },
+  })
+  try {
+    const results = await Promise.all(values.map((value) => schema.safeParseAsync(value)))
+    const found = results.find(({ success }) => success)
+    if (found?.success) return { answer: found.data, error }
+    return refused(describeMismatch(results[0]?.error?.issues ?? [], values[0]))
+  } catch (thrown) {
+    // A refinement of the program threw.
+    return refused(asTirelessError(thrown).message)
+  }
 }
 
 async function checkCriterion({ name, met }: Criterion, ending: TaskEnd): Promise<TaskResult['criteria'][number]> {

@@ -64,7 +64,7 @@ describe('decisions by behaviour or model', () => {
     assert.ok(!kindsOf(await journalOf(app, result.session_id)).includes('model_requested'))
   })
 
-  test('case 15, Q5: otherwise prepare, system prompt, model and parser run in this order, with the memory of OBSERVE', async (t) => {
+  test('case 15, Q5: otherwise memory, prepare, system prompt, model and parser run in this order', async (t) => {
     const log: string[] = []
     const decideArgs: unknown[] = []
     const inner = scriptedModel([{ text: 'the butler' }])

@@ -96,6 +96,17 @@ describe('startTask', () => {
     }
   })
 
+  test('an iterator that begins during a wait gets the wait', async (t) => {
+    const task = await startTask(TASK, questionOptions(t))
+    await task.waiting()
+    const kinds: string[] = []
+    for await (const event of task) {
+      kinds.push(event.kind)
+      if (event.kind === 'wait') await task.answer('blue')
+    }
+    assert.ok(kinds.includes('wait') && kinds.at(-1) === 'event')
+  })
+
   test('an answer that nothing waits for is refused, and so is one that names no call', async (t) => {
     const task = await startTask(TASK, questionOptions(t))
     await task.waiting()

@@ -94,7 +94,7 @@ const TEMPLATES: Readonly<Record<PluginTemplateKind, (name: string) => Template>
       text: \`You wrote: \${messages.at(-1)?.text ?? ''}\`,
       calls: [],
       finish: 'stop',
-      usage: { input: 0, output: 0 },
+      usage: { input_tokens: 0, output_tokens: 0, cached_tokens: 0 },
     }),
   }),
 } satisfies ModelProvider`,
@@ -107,7 +107,7 @@ const TEMPLATES: Readonly<Record<PluginTemplateKind, (name: string) => Template>
     item: `defineBehaviour<{ task: string }>({
   name: '${name}',
   initState: (task) => ({ task }),
-  buildSystemPrompt: () => ({ fixed: 'Answer in one sentence.' }),
+  buildSystemPrompt: () => 'Answer in one sentence.',
 })`,
     test: "  assert.deepEqual(item.initState('x'), { task: 'x' })",
   }),

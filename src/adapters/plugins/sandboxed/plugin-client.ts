@@ -122,12 +122,14 @@ export class PluginClient {
     this.#received = 0
     let process: PluginProcess
     try {
+      // Before the process is started: a secret may be missing.
+      const message = load()
       process = await PluginProcess.start({
         ...{ clock, group, start },
         onLine: (line) => this.#receive(process, line),
         onStderr: (line) => log('plugin wrote to stderr', { plugin: name, line }),
       })
-      this.#send(process, load())
+      this.#send(process, message)
     } catch (thrown) {
       this.#noteEnd(asTirelessError(thrown).message)
       throw thrown

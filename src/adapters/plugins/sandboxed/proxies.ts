@@ -41,7 +41,8 @@ const toolResult = z.object({ status: z.enum(['ok', 'error', 'unknown']), conten
 
 /** Like the engine for a tool in this process: a text or plain data is an ok result. */
 function resultOf(answer: Json | undefined): CallResult {
-  const isResult = typeof answer === 'object' && answer !== null && 'status' in answer
+  const { status } = (typeof answer === 'object' && answer !== null ? answer : {}) as { readonly status?: unknown }
+  const isResult = toolResult.shape.status.safeParse(status).success
   if (!isResult) return { status: 'ok', content: typeof answer === 'string' ? answer : JSON.stringify(answer ?? null) }
   const { success, data } = toolResult.safeParse(answer)
   if (success) return data
