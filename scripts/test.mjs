@@ -76,8 +76,6 @@ async function testFile(file, index) {
   const events = join(folder, 'events')
   for (const name of ['home', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
   const flags = ['--disable-warning=ExperimentalWarning', '--test-reporter', reporter]
-  // Known fault: on a busy machine an app with sources sometimes goes on after it was closed, and keeps its file alive.
-  if (file.includes(join('test', 'sources'))) flags.unshift('--test-force-exit')
   const { code, output, ms } = await node([...flags, '--test-reporter-destination', events, file], environment(folder))
   const results = readEvents(events)
   const failures = results.filter((event) => event.kind === 'failed')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { App, AppOptions } from '../../src/app.ts'
+import { type App, type AppOptions, createApp } from '../../src/app.ts'
 import type { Env } from '../../src/ports/env.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -182,6 +182,22 @@ describe('run setup', () => {
       { status: await statusOf(app, task), journal: await journalOf(app, task.session_id), log },
       { status: 'pending', journal: [], log: [] },
     )
+  })
+
+  test('case 53: a run that is opened while the store closes leaves nothing behind that keeps the process', async (t) => {
+    const clock = new FakeClock()
+    let tornDown = 0
+    let closeStore = async (): Promise<void> => {}
+    const opening = withEnv(async (env) => {
+      await closeStore()
+      return { ...env, close: async () => void (tornDown += 1) }
+    })
+    const app = await createApp({ home: freshFolder(t), clock, model: scriptedModel([finalStep]), plugins: [opening] })
+    closeStore = () => app.context.store.close()
+    await enqueue(app)
+    await assert.rejects(app.run('start', { until_idle: true }), { code: 'store_closed' })
+    await assert.rejects(app.close(), { code: 'plugin_failed' }, 'the queue cannot be stored any more')
+    assert.deepEqual({ timers: clock.sleeping, tornDown }, { timers: 0, tornDown: 1 })
   })
 
   test('case 53: cancelling a waiting run sets nothing up', async (t) => {

@@ -47,49 +47,57 @@ export async function openRun(claim: ClaimedRun, abort: AbortSignal, cancelling:
   // No step is running yet, so "cancel after the step" takes effect at once.
   const setupGrace = new GracePeriod(AbortSignal.any([signal, afterStep, setupTimeLimit.signal]), clock)
   const opening = new SetupScope(setupGrace)
-  const watched: ObservedRun = { ...claim, hooks: hooks(), slowHooks: new Set() }
-  const isCancelled = (): boolean => afterStep.aborted || immediate.aborted
-  const isFirstOpening = claim.thread.ended
-  const fittings = await resolveComponents(claim, opening)
-  const { behaviour, memory: kind, overrides: wishes, ...rest } = fittings
-  if (!isFirstOpening && !behaviour && !isCancelled() && !signal.aborted && sources.start.waitsForBehaviour) {
-    setupGrace.close()
-    return {
-      kind: 'behaviour_missing',
-      behaviour: nextBehaviourOf(claim.thread),
-      watched,
-      close: () => opening.close(),
+  try {
+    const watched: ObservedRun = { ...claim, hooks: hooks(), slowHooks: new Set() }
+    const isCancelled = (): boolean => afterStep.aborted || immediate.aborted
+    const isFirstOpening = claim.thread.ended
+    const fittings = await resolveComponents(claim, opening)
+    const { behaviour, memory: kind, overrides: wishes, ...rest } = fittings
+    if (!isFirstOpening && !behaviour && !isCancelled() && !signal.aborted && sources.start.waitsForBehaviour) {
+      setupGrace.close()
+      return {
+        kind: 'behaviour_missing',
+        behaviour: nextBehaviourOf(claim.thread),
+        watched,
+        close: () => opening.close(),
+      }
     }
+    if (isFirstOpening) await startRun(watched, fittings, opening)
+    else if (claim.thread.work.chosen) await enterBehaviour(claim, fittings, opening)
+    else if (!isCancelled()) await recordChanges(claim, fittings, opening)
+    const stopTimer = startRunTimer(claim, wishes.budget, setupTimeLimit)
+    opening.addCleanup(stopTimer)
+    // Continue even after an issue, so that all issues of a task are reported at once.
+    const env = isCancelled() || signal.aborted ? undefined : await setUp(claim, fittings, opening, isFirstOpening)
+    const memory = kind && (await setUpMemory(claim, kind, opening))
+    stopTimer()
+    setupGrace.close()
+    const unopened: UnopenedRun = { watched, close: () => opening.close() }
+    if (!(env && memory) && (isCancelled() || opening.issues.length === 0)) {
+      const why = isCancelled()
+        ? 'cancelled'
+        : (interruptionReason(signal) ?? interruptionReason(setupTimeLimit.signal) ?? 'stopping')
+      return { kind: 'called_off', why, budget: wishes.budget, ...unopened }
+    }
+    const [model] = fittings.models
+    const issues = sources.start.confirmIssues(opening.issues)
+    if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...unopened }
+    const workspace = await acquireWorkspace(claim)
+    opening.addCleanup(() => releaseWorkspace(claim, workspace))
+    const leaving = new GracePeriod(signal, clock)
+    opening.addCleanup(() => leaving.close())
+    // The time limit of the run starts after the setup.
+    opening.addCleanup(startRunTimer(claim, wishes.budget, timeLimit))
+    const isMemoryDeterministic = kind?.isDeterministic === true
+    const components = { behaviour, model, memory, isMemoryDeterministic, env, workspace }
+    const run: Run = { ...watched, ...rest, ...components, overrides: wishes, signal, grace: leaving, phase: 'observe' }
+    return { kind: 'opened', run, close: unopened.close }
+  } catch (thrown) {
+    // A timer that is left would keep the process alive for as long as the run may take.
+    setupGrace.close()
+    await opening.close()
+    throw thrown
   }
-  if (isFirstOpening) await startRun(watched, fittings, opening)
-  else if (claim.thread.work.chosen) await enterBehaviour(claim, fittings, opening)
-  else if (!isCancelled()) await recordChanges(claim, fittings, opening)
-  const stopTimer = startRunTimer(claim, wishes.budget, setupTimeLimit)
-  // Continue even after an issue, so that all issues of a task are reported at once.
-  const env = isCancelled() || signal.aborted ? undefined : await setUp(claim, fittings, opening, isFirstOpening)
-  const memory = kind && (await setUpMemory(claim, kind, opening))
-  stopTimer()
-  setupGrace.close()
-  const unopened: UnopenedRun = { watched, close: () => opening.close() }
-  if (!(env && memory) && (isCancelled() || opening.issues.length === 0)) {
-    const why = isCancelled()
-      ? 'cancelled'
-      : (interruptionReason(signal) ?? interruptionReason(setupTimeLimit.signal) ?? 'stopping')
-    return { kind: 'called_off', why, budget: wishes.budget, ...unopened }
-  }
-  const [model] = fittings.models
-  const issues = sources.start.confirmIssues(opening.issues)
-  if (!behaviour || !model || !memory || !env || issues.length > 0) return { kind: 'refused', issues, ...unopened }
-  const workspace = await acquireWorkspace(claim)
-  opening.addCleanup(() => releaseWorkspace(claim, workspace))
-  const leaving = new GracePeriod(signal, clock)
-  opening.addCleanup(() => leaving.close())
-  // The time limit of the run starts after the setup.
-  opening.addCleanup(startRunTimer(claim, wishes.budget, timeLimit))
-  const isMemoryDeterministic = kind?.isDeterministic === true
-  const components = { behaviour, model, memory, isMemoryDeterministic, env, workspace }
-  const run: Run = { ...watched, ...rest, ...components, overrides: wishes, signal, grace: leaving, phase: 'observe' }
-  return { kind: 'opened', run, close: unopened.close }
 }
 
 /** Aborts `timeLimit` when the run's remaining time is over. Returns a function that stops the timer. */
