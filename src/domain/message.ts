@@ -7,6 +7,36 @@ type MessageKind = (typeof MESSAGE_KINDS)[number]
 export const OUTBOX_STATUSES = ['pending', 'sent', 'failed'] as const
 export type OutboxStatus = (typeof OUTBOX_STATUSES)[number]
 
+/** A button: pressing it has the same effect as sending `command` in the chat. */
+export interface MessageAction {
+  readonly label: string
+  /** A command of the chat, such as `/allow 3f2…`. */
+  readonly command: string
+  readonly style?: 'primary' | 'danger'
+}
+
+/** One thing on a card. */
+export interface CardItem {
+  readonly id: string
+  /** Markdown. */
+  readonly text: string
+  /** Empty: nothing can be done any more. */
+  readonly actions: readonly MessageAction[]
+}
+
+/** What needs an answer, with buttons. */
+export interface Card {
+  readonly title: string
+  readonly items: readonly CardItem[]
+}
+
+export interface MessageFile {
+  /** The name that the recipient sees. */
+  readonly name: string
+  /** Absolute path on this machine. */
+  readonly path: string
+}
+
 /** A message as the channel gets it. */
 export interface ChannelMessage {
   /** The id is the same for every delivery attempt, so that the recipient can recognise a duplicate. */
@@ -14,8 +44,16 @@ export interface ChannelMessage {
   /** The chat within the channel; null: the channel's default chat. */
   readonly chat_id: string | null
   readonly kind: MessageKind
+  /** Markdown. With a card: the same content, for channels without cards. With a file: its caption, or empty. */
   readonly text: string
   readonly ts: string
+  /** The thread of the chat in which the message belongs. */
+  readonly thread_id?: string
+  readonly card?: Card
+  /** A file to send. */
+  readonly file?: MessageFile
+  /** What `deliver` returned for an earlier version of this message, which this version replaces in place. */
+  readonly replaces?: string
 }
 
 export type NewChannelMessage = Omit<ChannelMessage, 'ts'> & { readonly channel: string }
@@ -41,4 +79,14 @@ export interface ChatMessage {
   /** Unique within the channel, so that each message is handled once. */
   readonly message_id: string
   readonly text: string
+  /** The thread of the chat in which it was written. */
+  readonly thread_id?: string
+  readonly files?: readonly ReceivedFile[]
+}
+
+/** A file that a person sent. */
+export interface ReceivedFile {
+  readonly name: string
+  /** Contract: the content; rejects if there are more than `mostBytes`. */
+  read(mostBytes: number, signal: AbortSignal): Promise<Uint8Array>
 }

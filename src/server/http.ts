@@ -165,7 +165,8 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
     const name = c.req.param('name')
     const source = deps.context.sources.find(name, 'receive')
     const request = { headers: c.req.header(), body: await readTextBody(c.env.incoming, source?.mostBytes) }
-    return c.json(await receiveWebhook(deps.context, name, request, source !== undefined))
+    const answer: unknown = await receiveWebhook(deps.context, name, request, source !== undefined)
+    return c.json(answer as object)
   })
   app.use(`${API}/*`, requireOwner(access))
   app.get(`${API}/events`, (c) => streamEvents(c, deps))

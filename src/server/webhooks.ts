@@ -3,7 +3,8 @@
 import { type ChatNeeds, handleChatMessage } from '../commands/lib/chat-commands.ts'
 import type { Needs } from '../commands/lib/context.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import type { IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
+import type { Json } from '../domain/json.ts'
+import type { AnsweredRequest, IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
 
 /**
  * Contract: resolves when the result is on disk, so that the sender repeats a message only if its result may be lost.
@@ -14,14 +15,20 @@ export async function receiveWebhook(
   name: string,
   sent: Omit<IncomingRequest, 'now'>,
   isSource: boolean,
-): Promise<{ readonly ok: true; readonly duplicate: boolean }> {
+): Promise<Json> {
   const request = { ...sent, now: context.clock.now() }
   if (isSource) return { ok: true, ...(await context.sources.receive(name, request)) }
-  const { message, proof } = receive(context, name, request)
-  return { ok: true, ...(await handleChatMessage(context, message, proof)) }
+  const received = receive(context, name, request)
+  if (received.message === undefined) return received.answer
+  const { duplicate } = await handleChatMessage(context, received.message, received.proof)
+  return received.answer ?? { ok: true, duplicate }
 }
 
-function receive({ channels }: Needs<'channels'>, name: string, request: IncomingRequest): ReceivedMessage {
+function receive(
+  { channels }: Needs<'channels'>,
+  name: string,
+  request: IncomingRequest,
+): ReceivedMessage | AnsweredRequest {
   const channel = channels.get(name)
   if (!channel?.receive) throw new TirelessError('not_found', { what: 'no such webhook', got: name })
   try {

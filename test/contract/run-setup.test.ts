@@ -186,18 +186,18 @@ describe('run setup', () => {
 
   test('case 53: a run that is opened while the store closes leaves nothing behind that keeps the process', async (t) => {
     const clock = new FakeClock()
-    let tornDown = 0
+    const log: string[] = []
     let closeStore = async (): Promise<void> => {}
     const opening = withEnv(async (env) => {
       await closeStore()
-      return { ...env, close: async () => void (tornDown += 1) }
+      return logClose(log, env)
     })
     const app = await createApp({ home: freshFolder(t), clock, model: scriptedModel([finalStep]), plugins: [opening] })
     closeStore = () => app.context.store.close()
     await enqueue(app)
     await assert.rejects(app.run('start', { until_idle: true }), { code: 'store_closed' })
     await assert.rejects(app.close(), { code: 'plugin_failed' }, 'the queue cannot be stored any more')
-    assert.deepEqual({ timers: clock.sleeping, tornDown }, { timers: 0, tornDown: 1 })
+    assert.deepEqual({ timers: clock.sleeping, log }, { timers: 0, log: ['env closed'] })
   })
 
   test('case 53: cancelling a waiting run sets nothing up', async (t) => {

@@ -175,7 +175,9 @@ describe('the webhook: incoming messages', () => {
   })
   const receive = (request: ReturnType<typeof signed>) => {
     assert.ok(hook.receive)
-    return hook.receive(request)
+    const received = hook.receive(request)
+    assert.ok(received.message)
+    return received
   }
 
   test('a signed message is accepted, with its chat, user and id', () => {

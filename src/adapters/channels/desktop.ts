@@ -29,7 +29,7 @@ export function desktopChannel(desktop: Desktop): Channel {
     deliver(message, signal) {
       const program = findProgram(desktop)
       if (!program) return Promise.reject(new TirelessError('channel_refused', describeProblem(desktop)))
-      return new Promise((resolve, reject) => {
+      return new Promise<void>((resolve, reject) => {
         execFile(program, argsOf(desktop, message), { env, signal }, (error) => {
           if (!error) return resolve()
           const why = error.code === undefined ? 'was stopped' : `ended with ${error.code}`
