@@ -57,6 +57,8 @@ export const ERROR_CODES = {
   /** A resident has too many unread observations. */
   bus_full: { retry: 'later', exit: 1 },
   channel_unavailable: { retry: 'later', exit: 1 },
+  /** The receiver takes no more messages for a while (`retryAfterMs`). */
+  channel_limited: { retry: 'later', exit: 1 },
   channel_refused: { retry: 'never', exit: 1 },
 
   /** A source does not run, or nobody listens to it. */

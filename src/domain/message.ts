@@ -35,6 +35,8 @@ export interface MessageFile {
   readonly name: string
   /** Absolute path on this machine. */
   readonly path: string
+  /** The folder that the file must be in, also after links are followed; default: any. */
+  readonly root?: string
 }
 
 /** A message as the channel gets it. */
@@ -56,11 +58,15 @@ export interface ChannelMessage {
   readonly replaces?: string
 }
 
-export type NewChannelMessage = Omit<ChannelMessage, 'ts'> & { readonly channel: string }
+/** A message as it is queued. It is delivered in parts: its text, in as many as the channel needs, then its files. */
+export interface NewChannelMessage extends Omit<ChannelMessage, 'ts' | 'file' | 'replaces'> {
+  readonly channel: string
+  readonly files?: readonly MessageFile[]
+}
 
 /** A message in the outbox, with its delivery status. */
-export interface OutboxMessage extends ChannelMessage {
-  readonly channel: string
+export interface OutboxMessage extends NewChannelMessage {
+  readonly ts: string
   readonly status: OutboxStatus
   /** Delivery attempts so far. */
   readonly attempts: number
@@ -69,6 +75,12 @@ export interface OutboxMessage extends ChannelMessage {
   readonly sent_at: string | null
   /** The error of the last attempt. */
   readonly error: string | null
+  /** How many parts of the current version were accepted; the message is sent when all were. */
+  readonly parts_sent: number
+  /** How often the message was revised. */
+  readonly revision: number
+  /** The receiver's id of the message, by which a new version replaces it; null: it cannot be replaced. */
+  readonly provider_id: string | null
 }
 
 /** A message from a person in a chat. */

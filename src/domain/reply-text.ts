@@ -4,7 +4,8 @@ import { clipText } from './clean-summary.ts'
 import type { Language } from './language.ts'
 import { dispatchEndOf, type FailureClass, type StopReason } from './stop-reason.ts'
 
-const MAX_REPLY = 8000
+/** The channel splits a long reply; one that is longer than this is cut. */
+const MAX_REPLY = 60_000
 const MAX_FILES = 20
 
 interface EndedRun {

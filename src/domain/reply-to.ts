@@ -3,19 +3,27 @@
 import type { Json } from './json.ts'
 
 export type ReplyTo =
-  /** `chat` null: the channel's default chat. */
-  { readonly channel: string; readonly chat: string | null } | { readonly session: string }
+  /** `chat` null: the channel's default chat. `thread`: the thread of the chat. */
+  { readonly channel: string; readonly chat: string | null; readonly thread?: string } | { readonly session: string }
 
 /** Contract: undefined if the value is no target; metadata may contain anything. */
 export function readReplyTo(value: Json | undefined): ReplyTo | undefined {
-  const { channel, chat, session } = (value ?? {}) as { readonly [key: string]: Json }
+  const { channel, chat, session, thread } = (value ?? {}) as { readonly [key: string]: Json }
   if (typeof session === 'string') return { session }
-  return typeof channel === 'string' ? { channel, chat: typeof chat === 'string' ? chat : null } : undefined
+  if (typeof channel !== 'string') return undefined
+  return { channel, chat: typeof chat === 'string' ? chat : null, ...(typeof thread === 'string' ? { thread } : {}) }
 }
 
 export const isSameTarget = (a: ReplyTo, b: ReplyTo): boolean => JSON.stringify(keyOf(a)) === JSON.stringify(keyOf(b))
 
-const keyOf = (to: ReplyTo): readonly (string | null)[] => ('session' in to ? [to.session] : [to.channel, to.chat])
+/** The fields of a message that goes there. */
+export const chatOf = ({ channel, chat, thread }: Extract<ReplyTo, { channel: string }>) => ({
+  ...{ channel, chat_id: chat },
+  ...(thread === undefined ? {} : { thread_id: thread }),
+})
+
+const keyOf = (to: ReplyTo): readonly (string | null)[] =>
+  'session' in to ? [to.session] : [to.channel, to.chat, to.thread ?? null]
 
 /** Longest name of a chat in the id of its session. */
 const MAX_NAME = 100

@@ -1,7 +1,7 @@
 /** Store conformance: the outbox. */
 
 import assert from 'node:assert/strict'
-import type { NewChannelMessage, OutboxMessage } from '../domain/message.ts'
+import type { Card, NewChannelMessage, OutboxMessage } from '../domain/message.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 import { assertRefusedWith, type ConformanceCase, TEST_NOW } from './store-test-helpers.ts'
 
@@ -21,6 +21,11 @@ const post = (
 ): Promise<{ duplicate: boolean }> =>
   commitOne(store, [{ op: 'post', message: newMessage(id, more), due, now: TEST_NOW }]).then(([posted]) => posted)
 
+const newCard = (text: string): Card => ({
+  title: 'waiting',
+  items: [{ id: 'i1', text, actions: [{ label: 'Allow', command: '/allow i1', style: 'primary' }] }],
+})
+
 const markDelivered = (store: Store, id: string, now = TEST_NOW + 5) => commitOne(store, [{ op: 'delivered', id, now }])
 
 const markUndelivered = (store: Store, id: string, retry_at: number | null) =>
@@ -30,6 +35,112 @@ const ids = (found: readonly OutboxMessage[]): string[] => found.map(({ id }) =>
 
 const findMessage = async (store: Store, id: string): Promise<OutboxMessage | undefined> =>
   (await store.outbox({ limit: 9999 })).find((one) => one.id === id)
+
+const revise = (store: Store, id: string, text: string, due = TEST_NOW) =>
+  commitOne(store, [{ op: 'revise', id, text, card: newCard(text), due }]).then(([{ revised }]) => revised)
+
+const threadConformance: readonly ConformanceCase[] = [
+  {
+    name: 'E12: a message being retried holds back the later ones of its thread, and no others',
+    async run(store) {
+      await post(store, 'a1', { chat_id: 'a' })
+      await post(store, 'a2', { chat_id: 'a' })
+      await post(store, 'a3', { chat_id: 'a', thread_id: 't' })
+      await post(store, 'b1', { chat_id: 'b' })
+      await markUndelivered(store, 'a1', TEST_NOW + 50)
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW)), ['a3'])
+      await markDelivered(store, 'a3')
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW)), ['b1'])
+      await markDelivered(store, 'b1')
+      assert.deepEqual(await store.dueMessages(TEST_NOW + 49), [])
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW + 50)), ['a1'])
+      await markUndelivered(store, 'a1', null)
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW + 50)), ['a2'])
+    },
+  },
+  {
+    name: 'E12: a message that is not due yet and was not tried holds back none',
+    async run(store) {
+      await post(store, 'morning', {}, TEST_NOW + 100)
+      await post(store, 'alert')
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW)), ['alert'])
+      await markDelivered(store, 'alert')
+      await post(store, 'breakfast', {}, TEST_NOW + 101)
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW + 200)), ['morning'])
+    },
+  },
+  {
+    name: 'E12: a postponed message keeps its place; the wait is no attempt',
+    async run(store) {
+      await post(store, 'm1')
+      await post(store, 'm2')
+      await commitOne(store, [{ op: 'postpone', id: 'm1', error: 'too many', retry_at: TEST_NOW + 50 }])
+      assert.deepEqual(await store.dueMessages(TEST_NOW + 49), [])
+      assert.equal(await store.nextMessageDue(TEST_NOW), TEST_NOW + 50)
+      const [first] = await store.dueMessages(TEST_NOW + 50)
+      assert.deepEqual([first?.id, first?.attempts, first?.error], ['m1', 0, 'too many'])
+    },
+  },
+  {
+    name: 'E12: a message of which a part was sent goes on before the others of its thread',
+    async run(store) {
+      await post(store, 'm1', {}, TEST_NOW + 1)
+      await post(store, 'm2')
+      await commitOne(store, [{ op: 'part_sent', id: 'm1', revision: 0, parts: 2, provider_id: 'p1' }])
+      const [first] = await store.dueMessages(TEST_NOW + 1)
+      assert.deepEqual([first?.id, first?.parts_sent, first?.provider_id], ['m1', 2, 'p1'])
+      await markDelivered(store, 'm1')
+      assert.deepEqual((await findMessage(store, 'm1'))?.provider_id, 'p1')
+      assert.deepEqual(ids(await store.dueMessages(TEST_NOW + 1)), ['m2'])
+      const unknown = { op: 'part_sent', id: 'nobody', revision: 0, parts: 1, provider_id: null } as const
+      await assertRefusedWith('not_found', commitOne(store, [unknown]))
+    },
+  },
+]
+
+const revisionConformance: readonly ConformanceCase[] = [
+  {
+    name: 'E12: a revised message is sent in its new version, in the place of the old one if that was sent',
+    async run(store) {
+      await post(store, 'm1', { card: newCard('one') })
+      assert.equal(await revise(store, 'm1', 'two'), true)
+      await commitOne(store, [{ op: 'delivered', id: 'm1', now: TEST_NOW, revision: 1, provider_id: 'p1' }])
+      assert.deepEqual(await store.dueMessages(TEST_NOW), [])
+      assert.equal(await revise(store, 'm1', 'three', TEST_NOW + 5), true)
+      assert.deepEqual(await store.dueMessages(TEST_NOW + 4), [])
+      const [again] = await store.dueMessages(TEST_NOW + 5)
+      assert.deepEqual([again?.text, again?.card, again?.provider_id], ['three', newCard('three'), 'p1'])
+      assert.deepEqual([again?.revision, again?.attempts], [2, 0])
+    },
+  },
+  {
+    name: 'E12: a revision that comes while the message is delivered is sent afterwards',
+    async run(store) {
+      for (const id of ['m1', 'm2']) {
+        await post(store, id)
+        await revise(store, id, 'two')
+      }
+      await commitOne(store, [{ op: 'delivered', id: 'm1', now: TEST_NOW, revision: 0, provider_id: 'p1' }])
+      const [again] = await store.dueMessages(TEST_NOW)
+      assert.deepEqual([again?.id, again?.text, again?.provider_id], ['m1', 'two', 'p1'])
+      await commitOne(store, [{ op: 'undelivered', id: 'm2', error: 'no', retry_at: null, revision: 0 }])
+      assert.equal((await findMessage(store, 'm2'))?.status, 'pending')
+      await commitOne(store, [{ op: 'retract', id: 'm1' }])
+      assert.equal((await findMessage(store, 'm1'))?.status, 'sent')
+    },
+  },
+  {
+    name: 'E12: a message that failed, is unknown or cannot be replaced is not revised',
+    async run(store) {
+      await post(store, 'm1')
+      await markDelivered(store, 'm1')
+      await post(store, 'm2')
+      await markUndelivered(store, 'm2', null)
+      for (const id of ['m1', 'm2', 'nobody']) assert.equal(await revise(store, id, 'two'), false)
+      assert.deepEqual(await store.dueMessages(TEST_NOW), [])
+    },
+  },
+]
 
 export const outboxConformance: readonly ConformanceCase[] = [
   {
@@ -42,8 +153,21 @@ export const outboxConformance: readonly ConformanceCase[] = [
         {
           ...newMessage('m1', { chat_id: 'c', kind: 'alert' }),
           ...{ ts: at, due: at, status: 'pending', attempts: 0, sent_at: null, error: null },
+          ...{ parts_sent: 0, revision: 0, provider_id: null },
         },
       ])
+    },
+  },
+  {
+    name: 'E12: thread, card and files of a message are stored unchanged; what is not a card is refused',
+    async run(store) {
+      const more = { thread_id: 't', card: newCard('allow it?'), files: [{ name: '报告.md', path: '/w/报告.md' }] }
+      await post(store, 'm1', more)
+      const { thread_id, card, files } = (await findMessage(store, 'm1')) ?? {}
+      assert.deepEqual({ thread_id, card, files }, more)
+      await assertRefusedWith('store_invalid', post(store, 'm2', { card: { title: 'x', items: [{}] } as never }))
+      await assertRefusedWith('store_invalid', post(store, 'm2', { files: [{ name: 'x' }] as never }))
+      assert.equal(await findMessage(store, 'm2'), undefined)
     },
   },
   {
@@ -99,6 +223,8 @@ export const outboxConformance: readonly ConformanceCase[] = [
       await assertRefusedWith('not_found', markUndelivered(store, 'nobody', null))
     },
   },
+  ...threadConformance,
+  ...revisionConformance,
   {
     name: 'E12: a retracted message is gone if it was not sent yet',
     async run(store) {

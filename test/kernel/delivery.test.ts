@@ -85,6 +85,7 @@ describe('E12: delivery of notices', () => {
     const [posted] = await listOutbox(home)
     assert.equal(Date.parse(posted?.due ?? '') - Date.parse(posted?.ts ?? ''), 45 * MINUTE)
     failDeliveries(home, { retryAfterMs: 2 * 24 * 60 * MINUTE })
+    await home.clock.advance(45 * MINUTE)
     await runCycle(home)
     assert.equal((await listOutbox(home))[0]?.status, 'failed')
   })

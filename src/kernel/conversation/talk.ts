@@ -6,7 +6,7 @@
 
 import { clipText } from '../../domain/clean-summary.ts'
 import type { Observation } from '../../domain/observation.ts'
-import { frontSessionId, type ReplyTo } from '../../domain/reply-to.ts'
+import { chatOf, frontSessionId, type ReplyTo } from '../../domain/reply-to.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Op, Store } from '../../ports/store.ts'
 
@@ -27,7 +27,7 @@ export async function talkOps(
   const now = clock.now()
   const posts = replyTo.flatMap((to, at): Op[] => {
     if ('session' in to) return []
-    const message = { id: at === 0 ? id : `${id}-${at}`, channel: to.channel, chat_id: to.chat, kind: 'reply' } as const
+    const message = { id: at === 0 ? id : `${id}-${at}`, ...chatOf(to), kind: 'reply' } as const
     return [{ op: 'post', message: { ...message, text: clipText(text, MAX_TEXT) }, due: now, now }]
   })
   const fronts = [...new Set(replyTo.map(frontSessionId))]

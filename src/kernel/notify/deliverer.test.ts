@@ -84,9 +84,11 @@ describe('deliverer', () => {
     assert.deepEqual(channel.got, ['m1', 'm2'])
   })
 
-  test('E12: messages are delivered in order; a failure affects one message only', async (t) => {
+  test('E12: messages are delivered in order; a failure affects one chat only', async (t) => {
     const store = await openStore(t)
-    await post(store, 'm1', 'm2', 'm3')
+    await post(store, 'm1', 'm2')
+    const other = { id: 'm3', channel: 'chat', chat_id: 'other', kind: 'notice', text: 'm3' } as const
+    await commitOne(store, [{ op: 'post', message: other, due: 0, now: 0 }])
     const channel = createChat()
     const deliver: Channel['deliver'] = async (message, signal) => {
       await channel.deliver(message, signal)

@@ -13,6 +13,7 @@ import { TODO_STATUSES } from '../../../domain/todo.ts'
 import { UNDO_STATUSES } from '../../../domain/undo.ts'
 import { RESOLUTIONS } from '../../../domain/unknown-outcome.ts'
 import type { Op } from '../../../ports/store.ts'
+import { cardShape, filesShape } from './message-shapes.ts'
 import { effectShape, labelShape, observationShape, waitShape } from './record-shapes.ts'
 import { receiptShape, todoShape, todosOpShape } from './todo-shapes.ts'
 import { undoShape } from './undo-shape.ts'
@@ -213,6 +214,8 @@ export const TABLES = {
     columns: {
       ...{ kind: oneOf(MESSAGE_KINDS), status: oneOf(OUTBOX_STATUSES), attempts: storedCount },
       ...{ due: storedInstant, created_at: storedInstant, sent_at: orNull(storedInstant) },
+      ...{ card: orNull(storedJson(cardShape)), files: orNull(storedJson(filesShape)) },
+      ...{ parts_sent: storedCount, revision: storedCount },
     },
   },
   todos: {
@@ -245,6 +248,8 @@ export const OP_SHAPES: Partial<Record<Op['op'], StoredShape>> = {
   grant: storedObject({ grant: storedObject({ to: listOf(storedText) }) }),
   schedule_put: storedObject({ entry: storedObject({ spec: scheduleSpec }) }),
   todos: todosOpShape,
+  post: storedObject({ message: storedObject({ card: orAbsent(cardShape), files: orAbsent(filesShape) }) }),
+  revise: storedObject({ text: storedText, card: orAbsent(cardShape) }),
   undo_begin: storedObject({ undo: undoShape }),
   cycle_end: storedObject({ result: cycleResult, open: listOf(storedText) }),
 }

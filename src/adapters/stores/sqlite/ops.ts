@@ -11,7 +11,16 @@ import { acknowledgeObservations, answerAndPublish, promoteDue, publishObservati
 import { appendRecords } from './journal.ts'
 import { selectModel } from './model-selections.ts'
 import type { ApplyOp } from './op-context.ts'
-import { markDelivered, markUndelivered, postMessage, recordIncoming, retractMessage } from './outbox.ts'
+import {
+  markDelivered,
+  markUndelivered,
+  postMessage,
+  postponeMessage,
+  recordIncoming,
+  recordPartSent,
+  retractMessage,
+  reviseMessage,
+} from './outbox.ts'
 import {
   archiveSession,
   cancelDispatches,
@@ -86,8 +95,11 @@ export const OP_TABLE: OpTable = {
   document: insertDocumentVersion,
   project: writeProjection,
   post: postMessage,
+  revise: reviseMessage,
+  part_sent: recordPartSent,
   delivered: markDelivered,
   undelivered: markUndelivered,
+  postpone: postponeMessage,
   retract: retractMessage,
   hear: recordIncoming,
   todos: applyTodos,

@@ -1,6 +1,6 @@
 /** Table operations on the outbox, and on incoming messages that were already processed. */
 
-import type { OutboxMessage } from '../../../domain/message.ts'
+import type { Card, MessageFile, OutboxMessage } from '../../../domain/message.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { DeliverySummary, OutboxOp } from '../../../ports/outbox.ts'
 import { RefusedBatch, type Sql } from './refuse-batch.ts'
@@ -15,11 +15,11 @@ const MAX_REPEAT_AGE_MS = 30 * 86_400_000
 type OpOf<K extends OutboxOp['op']> = Extract<OutboxOp, { op: K }>
 
 export function postMessage(sql: Sql, { message, due, now }: OpOf<'post'>): { readonly duplicate: boolean } {
-  const { id, channel, chat_id, kind, text } = message
+  const { id, channel, chat_id, kind, text, thread_id = null, card, files } = message
   const { changes } = sql(
-    `INSERT INTO outbox (id, channel, chat_id, kind, text, status, due, created_at)
-     VALUES (?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (id) DO NOTHING`,
-  ).run(id, channel, chat_id, kind, text, due, now)
+    `INSERT INTO outbox (id, channel, chat_id, kind, text, status, due, created_at, thread_id, card, files)
+     VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+  ).run(id, channel, chat_id, kind, text, due, now, thread_id, jsonOrNull(card), jsonOrNull(files))
   const [oldestKept] = sql(
     `SELECT n FROM outbox WHERE status <> 'pending' ORDER BY n DESC LIMIT 1 OFFSET ${KEPT_MESSAGES}`,
   ).all() as SqlRow[]
@@ -27,25 +27,57 @@ export function postMessage(sql: Sql, { message, due, now }: OpOf<'post'>): { re
   return { duplicate: Number(changes) === 0 }
 }
 
-export function markDelivered(sql: Sql, { id, now }: OpOf<'delivered'>): null {
+const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
+
+/** A message that is being retried keeps the time of its next attempt. */
+export function reviseMessage(sql: Sql, { id, text, card, due }: OpOf<'revise'>): { readonly revised: boolean } {
+  const { changes } = sql(
+    `UPDATE outbox SET text = ?2, card = ?3, revision = revision + 1, parts_sent = 0,
+       due = iif(status = 'pending' AND error IS NOT NULL, due, ?4),
+       attempts = iif(status = 'pending', attempts, 0), status = 'pending'
+     WHERE id = ?1 AND (status = 'pending' OR (status = 'sent' AND provider_id IS NOT NULL))`,
+  ).run(id, text, jsonOrNull(card), due)
+  return { revised: Number(changes) > 0 }
+}
+
+export function recordPartSent(sql: Sql, { id, revision, parts, provider_id }: OpOf<'part_sent'>): null {
   checkExists(sql, id)
   sql(
-    `UPDATE outbox SET status = 'sent', attempts = attempts + 1, sent_at = ?, error = NULL
-     WHERE id = ? AND status = 'pending'`,
-  ).run(now, id)
+    `UPDATE outbox SET parts_sent = iif(revision = ?2, ?3, parts_sent), provider_id = coalesce(?4, provider_id),
+       error = NULL WHERE id = ?1 AND status = 'pending'`,
+  ).run(id, revision, parts, provider_id)
   return null
 }
 
-export function markUndelivered(sql: Sql, { id, error, retry_at }: OpOf<'undelivered'>): null {
+/** If the message was revised meanwhile, it stays pending, and its new version replaces the one that was delivered. */
+export function markDelivered(sql: Sql, { id, now, revision, provider_id }: OpOf<'delivered'>): null {
   checkExists(sql, id)
   sql(
-    `UPDATE outbox SET status = iif(?1 IS NULL, 'failed', 'pending'), due = coalesce(?1, due), attempts = attempts + 1,
-       error = ?2 WHERE id = ?3 AND status = 'pending'`,
-  ).run(retry_at, error, id)
+    `UPDATE outbox SET status = iif(revision = coalesce(?3, revision), 'sent', 'pending'), attempts = attempts + 1,
+       sent_at = ?2, error = NULL, provider_id = coalesce(?4, provider_id)
+     WHERE id = ?1 AND status = 'pending'`,
+  ).run(id, now, revision ?? null, provider_id ?? null)
   return null
 }
 
+export function markUndelivered(sql: Sql, { id, error, retry_at, revision }: OpOf<'undelivered'>): null {
+  checkExists(sql, id)
+  sql(
+    `UPDATE outbox SET status = iif(?1 IS NULL AND revision = coalesce(?4, revision), 'failed', 'pending'),
+       due = coalesce(?1, due), attempts = attempts + 1, error = ?2 WHERE id = ?3 AND status = 'pending'`,
+  ).run(retry_at, error, id, revision ?? null)
+  return null
+}
+
+export function postponeMessage(sql: Sql, { id, error, retry_at }: OpOf<'postpone'>): null {
+  checkExists(sql, id)
+  sql("UPDATE outbox SET due = ?2, error = ?3 WHERE id = ?1 AND status = 'pending'").run(id, retry_at, error)
+  return null
+}
+
+/** A message that was delivered before stays as it was sent last. */
 export function retractMessage(sql: Sql, { id }: OpOf<'retract'>): null {
+  sql("UPDATE outbox SET status = 'sent' WHERE id = ? AND status = 'pending' AND provider_id IS NOT NULL").run(id)
   sql("DELETE FROM outbox WHERE id = ? AND status = 'pending'").run(id)
   return null
 }
@@ -62,9 +94,17 @@ export function recordIncoming(sql: Sql, { channel, message_id, now }: OpOf<'hea
   return null
 }
 
+/** A message whose delivery began, and was interrupted or failed: it holds back the later ones of its thread. */
+const BEGUN = '(error IS NOT NULL OR parts_sent > 0)'
+
+/** The first message of each thread; of those that are due, the first of each channel. */
 export const DUE_MESSAGES = `SELECT * FROM (
-  SELECT *, row_number() OVER (PARTITION BY channel ORDER BY due, n) AS place
-  FROM outbox WHERE status = 'pending' AND due <= ? AND ${readableCondition('outbox')}) WHERE place = 1 ORDER BY due, n`
+  SELECT *, row_number() OVER (PARTITION BY channel ORDER BY due, n) AS place FROM (
+    SELECT *, row_number() OVER (
+      PARTITION BY channel, chat_id, thread_id ORDER BY ${BEGUN} DESC, iif(${BEGUN}, 0, due), n) AS place_in_thread
+    FROM outbox INDEXED BY outbox_pending
+    WHERE status = 'pending' AND (due <= ?1 OR ${BEGUN}) AND ${readableCondition('outbox')})
+  WHERE place_in_thread = 1 AND due <= ?1) WHERE place = 1 ORDER BY due, n`
 
 export const DELIVERIES = `SELECT channel, sum(status = 'pending') AS pending, sum(status = 'failed') AS failed,
   max(sent_at) AS last_sent_at,
@@ -85,6 +125,12 @@ export const postedFromRow = (row: SqlRow): OutboxMessage => ({
   due: iso(Number(row.due)),
   sent_at: row.sent_at === null ? null : iso(Number(row.sent_at)),
   error: row.error === null ? null : String(row.error),
+  ...(row.thread_id === null ? {} : { thread_id: String(row.thread_id) }),
+  ...(row.card === null ? {} : { card: JSON.parse(String(row.card)) as Card }),
+  ...(row.files === null ? {} : { files: JSON.parse(String(row.files)) as readonly MessageFile[] }),
+  parts_sent: Number(row.parts_sent),
+  revision: Number(row.revision),
+  provider_id: row.provider_id === null ? null : String(row.provider_id),
 })
 
 export const deliveriesFromRow = (row: SqlRow): DeliverySummary => ({

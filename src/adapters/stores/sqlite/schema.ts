@@ -2,7 +2,7 @@
 
 import { WORK_TABLES } from './work-tables.ts'
 
-export const SCHEMA_VERSION = 8
+export const SCHEMA_VERSION = 9
 
 export const SCHEMA = `
 ${WORK_TABLES}
@@ -186,7 +186,13 @@ CREATE TABLE outbox (
   due INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   sent_at INTEGER,
-  error TEXT
+  error TEXT,
+  thread_id TEXT,
+  card TEXT,
+  files TEXT,
+  parts_sent INTEGER NOT NULL DEFAULT 0,
+  revision INTEGER NOT NULL DEFAULT 0,
+  provider_id TEXT
 ) STRICT;
 CREATE INDEX outbox_pending ON outbox (due) WHERE status = 'pending';
 

@@ -10,6 +10,7 @@ import { SCHEMA, SCHEMA_VERSION } from '../schema.ts'
 import { TO_6 } from './to-6.ts'
 import { TO_7 } from './to-7.ts'
 import { TO_8 } from './to-8.ts'
+import { TO_9 } from './to-9.ts'
 
 export interface Migration {
   /** The version after this migration, which starts from version `to - 1`. */
@@ -32,4 +33,8 @@ export interface SchemaHistory {
 /** Older schemas were never released and have no migration. */
 export const OLDEST_MIGRATED = 5
 
-export const SCHEMA_HISTORY: SchemaHistory = { version: SCHEMA_VERSION, tables: SCHEMA, migrations: [TO_6, TO_7, TO_8] }
+export const SCHEMA_HISTORY: SchemaHistory = {
+  version: SCHEMA_VERSION,
+  tables: SCHEMA,
+  migrations: [TO_6, TO_7, TO_8, TO_9],
+}
