@@ -97,15 +97,21 @@ export const pluginsAdd = defineCommand({
     const { entry, index, plugin } = found
     askOwner(plugin, yes, `plugins add ${source}${trust ? ` --trust ${trust}` : ''}`, tell)
     const approved = await approve(context, found, digest)
-    const { path, package: name } = entry
-    const short: Json = path ?? name
-    const value: Json = trust === undefined ? short : { ...(path === null ? { package: name } : { path }), trust }
+    const value = configuredEntry(entry)
     const count = (await plugins.list()).length
     const change = count === 0 ? { path: ['plugins'], value: [value] } : { path: ['plugins', index ?? count], value }
     changeConfig([change])
     return approved
   },
 })
+
+/** Contract: the entry as the owner would write it. */
+function configuredEntry({ path, package: name, trust, options }: FoundPlugin['entry']): Json {
+  const hasOptions = Object.keys(options).length > 0
+  if (trust === null && !hasOptions) return path ?? name
+  const where = path === null ? { package: name } : { path }
+  return { ...where, ...(trust !== null && { trust }), ...(hasOptions && { options: { ...options } }) }
+}
 
 export const pluginsApprove = defineCommand({
   name: 'plugins approve',

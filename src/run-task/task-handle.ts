@@ -75,6 +75,8 @@ export class FollowingHandle<A> implements TaskHandle<A> {
   readonly #released: Promise<void>
   /** The app while it is held; afterwards it is opened for each request. */
   #app: App | undefined
+  /** The requests that use the held app; it is not let go before they are done. */
+  readonly #uses = new Set<Promise<unknown>>()
 
   constructor(task: FollowedTask<A>) {
     this.id = task.dispatch_id
@@ -83,7 +85,7 @@ export class FollowingHandle<A> implements TaskHandle<A> {
     this.#app = task.held.app
     this.#events = new TaskEvents(() => this.#use((app) => readEvents(app, this.id, this.sessionId)))
     this.#followed = this.#follow(task.held.app)
-    this.#result = this.#followed.then((end) => (end && isTerminal(end.status) ? end : this.#failUnended(end)))
+    this.#result = this.#followed.then((end) => (end && isTerminal(end.status) ? end : this.#failUnended()))
     // A program need not ask for the result.
     this.#released = this.#result.then(
       () => {},
@@ -104,7 +106,12 @@ export class FollowingHandle<A> implements TaskHandle<A> {
   }
 
   waiting(): Promise<TaskWait | null> {
-    return this.#use(async (app) => (await this.#untilStopped(app, (wait) => !endsByItself(wait))) ?? null)
+    return this.#use(async (app) => {
+      const wait = await this.#untilStopped(app, (found) => !endsByItself(found))
+      if (wait) return wait
+      const { status } = await readDispatch(app.context.store, this.id)
+      return isTerminal(status) ? null : this.#failUnended()
+    })
   }
 
   status(): Promise<TaskStatus> {
@@ -180,6 +187,7 @@ export class FollowingHandle<A> implements TaskHandle<A> {
       for (const stopListening of listening) stopListening()
       this.#events.end()
       this.#app = undefined
+      await Promise.allSettled(this.#uses)
       await held.release()
     }
   }
@@ -218,15 +226,21 @@ export class FollowingHandle<A> implements TaskHandle<A> {
     }
   }
 
-  #failUnended(end: TaskResult<A> | undefined): never {
+  #failUnended(): never {
+    const isClosed = this.#left.signal.aborted
     throw new TirelessError('aborted', {
-      what: `task ${this.id} has not ended: ${end ? 'this process was asked to stop' : 'its handle was closed'}`,
+      what: `task ${this.id} has not ended: ${isClosed ? 'its handle was closed' : 'this process was asked to stop'}`,
       fix: 'call startTask with the same key, or attachTask with its id, to continue it',
     })
   }
 
   #use<T>(work: (app: App) => Promise<T>): Promise<T> {
-    return this.#app ? work(this.#app) : this.#released.then(() => useApp(this.#task.options, work))
+    if (!this.#app) return this.#released.then(() => useApp(this.#task.options, work))
+    const use = work(this.#app)
+    const noteDone = (): void => void this.#uses.delete(use)
+    this.#uses.add(use)
+    use.then(noteDone, noteDone)
+    return use
   }
 }
 

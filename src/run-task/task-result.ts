@@ -15,7 +15,7 @@ export function answerSchemaText(schema: z.ZodType | undefined): string | undefi
   if (schema === undefined) return undefined
   return readSafely('answer', () => {
     try {
-      const { $schema: _, ...made } = z.toJSONSchema(schema, { io: 'input' })
+      const { $schema: _, ...made } = z.toJSONSchema(schema, { io: 'input', override: dropFlaggedPatterns })
       return JSON.stringify(made)
     } catch (thrown) {
       throw new TirelessError('usage', {
@@ -27,6 +27,19 @@ export function answerSchemaText(schema: z.ZodType | undefined): string | undefi
     }
   })
 }
+
+/** JSON Schema has no flags, and without them a pattern would refuse right answers. The program's schema checks them. */
+function dropFlaggedPatterns({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void {
+  const { patterns = [] } = zodSchema._zod.bag as { readonly patterns?: Iterable<RegExp> }
+  const flagged = new Set([...patterns].filter(({ flags }) => flags !== '').map(({ source }) => source))
+  if (flagged.size === 0) return
+  if (flagged.has(jsonSchema.pattern ?? '')) delete jsonSchema.pattern
+  const rest = jsonSchema.allOf?.filter(({ pattern }) => !flagged.has(pattern ?? ''))
+  if (rest) jsonSchema.allOf = rest
+  if (rest?.length === 0) delete jsonSchema.allOf
+}
+
+type JsonSchema = z.core.JSONSchema.BaseSchema
 
 export async function buildResult<A>(
   ending: TaskEnd,

@@ -139,7 +139,9 @@ describe('a task outlives its handle', () => {
     assert.equal(beside.id, first.id)
     await first.waiting()
     await first.close()
-    await assert.rejects(first.result(), { code: 'aborted', message: /its handle was closed.*same key/s })
+    const closed = { code: 'aborted', message: /its handle was closed.*same key/s }
+    await assert.rejects(first.result(), closed)
+    await assert.rejects(first.waiting(), closed, 'it has not ended')
     await beside.close()
     const { key: _, ...withoutKey } = options
     const again = await attachTask(first.id, withoutKey)
@@ -149,6 +151,27 @@ describe('a task outlives its handle', () => {
     const ended = await startTask(TASK, options)
     assert.deepEqual([ended.id, (await ended.result()).answer], [first.id, 'painted'])
     await assert.rejects(attachTask('none', withoutKey), { code: 'not_found', message: /no such task/ })
+  })
+
+  test('close ends what waits for it with an error that says so, not with one of the store', async (t) => {
+    const [started, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const slow = fakeTool({
+      name: 'slow',
+      effect: PURE,
+      async run() {
+        started.resolve()
+        await released.promise
+        return 'slept'
+      },
+    })
+    const model = scriptedModel([{ calls: [{ tool: 'slow', args: {} }] }, { text: 'done' }])
+    const task = await startTask(TASK, { home: freshFolder(t), model, tools: [slow] })
+    await started.promise
+    const waiting = assert.rejects(task.waiting(), { code: 'aborted', message: /its handle was closed/ })
+    const closing = task.close()
+    await waiting
+    released.resolve()
+    await closing
   })
 
   test('await using closes it', async (t) => {

@@ -89,6 +89,21 @@ describe('an answer with a schema', () => {
     assert.match(refused.error ?? '', /does not pass the schema of the program/)
   })
 
+  test('a pattern with flags refuses no right answer; the program checks it', async (t) => {
+    const answer = z
+      .string()
+      .regex(/^\p{L}+$/u)
+      .regex(/^blå$/i)
+    const ask = async (text: string) => {
+      const model = scriptedModel([{ text }])
+      const { answer: got, error } = await runTask({ objective: 'say', answer }, { home: freshFolder(t), model })
+      return { got, error: error?.slice(0, 49), asked: model.requests.length }
+    }
+    assert.deepEqual(await ask('BLÅ'), { got: 'BLÅ', error: undefined, asked: 1 })
+    const error = 'the answer does not pass the schema of the program'.slice(0, 49)
+    assert.deepEqual(await ask('blue 2'), { got: null, error, asked: 1 })
+  })
+
   test('a schema that JSON Schema cannot express is refused before the task starts', async (t) => {
     const model = scriptedModel([{ text: 'plain' }])
     for (const answer of [z.date(), 42, {}, 'text'])

@@ -5,10 +5,11 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 import type { Progress } from '../../src/commands/lib/progress.ts'
 import { tireless } from '../support/command-line.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
-import { GREETER, greeterFiles, manifestOf, pluginHome, writeFiles } from '../support/plugin-homes.ts'
+import { GREETER, greeterFiles, manifestOf, pluginHome, withoutPlugins, writeFiles } from '../support/plugin-homes.ts'
 
 test('plugins add shows what the plugin may do, asks, then approves and configures it', async (t) => {
   const home = freshFolder(t)
@@ -33,6 +34,15 @@ test('plugins add shows what the plugin may do, asks, then approves and configur
   await app.run('plugins remove', { name: 'greeter' })
   assert.deepEqual((await app.run('plugins list', {})).items, [])
   await assert.rejects(app.run('plugins approve', { name: 'greeter' }), { code: 'not_found' })
+})
+
+test('plugins add of a configured plugin keeps its options and its trust', async (t) => {
+  const home = pluginHome(t)
+  const entry = 'plugins: [{ path: ./plugins/greeter, trust: trusted, options: { city: Oslo } }]\n'
+  writeFileSync(join(home, 'tireless.yaml'), entry)
+  await withoutPlugins(home, (app) => app.run('plugins add', { source: './plugins/greeter', from: home, yes: true }))
+  const { plugins } = parse(readFileSync(join(home, 'tireless.yaml'), 'utf8'))
+  assert.deepEqual(plugins, [{ path: './plugins/greeter', trust: 'trusted', options: { city: 'Oslo' } }])
 })
 
 test('plugins add finds packages of the home and of the project, and a file without a slash', async (t) => {

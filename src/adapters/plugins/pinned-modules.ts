@@ -3,6 +3,7 @@
  * of the same plugin, packages below its folder, modules of Node, and the program's own `tireless` and `zod`.
  */
 
+import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { isBuiltin, registerHooks } from 'node:module'
 import { extname, join } from 'node:path'
@@ -24,7 +25,7 @@ type SharedModules = Readonly<Record<string, string>>
 type ResolveHook = NonNullable<Parameters<typeof registerHooks>[0]['resolve']>
 type LoadHook = NonNullable<Parameters<typeof registerHooks>[0]['load']>
 
-/** By the value of `MARK` in the addresses of their modules. */
+/** By the value of `MARK` in the addresses of their modules: equal files in two folders are two plugins. */
 const pinned = new Map<string, PinnedPlugin>()
 /** Folders whose modules import the program's own copies, and anything else as usual. */
 const ownerFolders = new Set<string>()
@@ -46,7 +47,7 @@ export async function importPinned(
   modules: SharedModules,
 ): Promise<Readonly<Record<string, unknown>>> {
   install(modules)
-  pinned.set(plugin.digest, plugin)
+  pinned.set(markOf(plugin), plugin)
   return import(addressOf(plugin, entry))
 }
 
@@ -63,9 +64,11 @@ export async function importOwned(
   return import(`${pathToFileURL(file).href}?${mtimeMs}-${size}`)
 }
 
-function addressOf({ root, digest }: PinnedPlugin, path: string): string {
-  const address = pathToFileURL(join(root, path))
-  address.searchParams.set(MARK, digest)
+const markOf = ({ root, digest }: PinnedPlugin): string => `${digest}-${hash('sha256', root).slice(0, 12)}`
+
+function addressOf(plugin: PinnedPlugin, path: string): string {
+  const address = pathToFileURL(join(plugin.root, path))
+  address.searchParams.set(MARK, markOf(plugin))
   return address.href
 }
 

@@ -106,7 +106,9 @@ export class PluginLibrary {
     }
     const { manifest } = await this.inspect(located)
     const index = (await this.list()).findIndex(({ name }) => name === manifest.name)
-    return { entry: located, index: index < 0 ? undefined : index, plugin: await this.describe(located) }
+    const known = this.#options.configured()[index]
+    const entry = known ? { ...located, trust: trust ?? known.trust, options: known.options } : located
+    return { entry, index: index < 0 ? undefined : index, plugin: await this.describe(entry) }
   }
 
   async describe(entry: PluginEntry): Promise<PluginState> {
