@@ -207,7 +207,7 @@ describe('YAML', () => {
     ['store: sqlite\n---\nstore: sqlite\n', /^FILE:2:1: a second document begins/],
     ['? [a]\n: b\n', /^FILE:1:3: a key is not plain text/],
     ['kernel: *nowhere\n', /^FILE:1:\d+: kernel: an alias that is undefined/],
-    ['channels: { lark: { x: .inf } }\n', /channels\.lark\.x: neither text, a number/],
+    ['channels: { slack: { x: .inf } }\n', /channels\.slack\.x: neither text, a number/],
   ]
   for (const [text, message] of broken)
     test(`refused with line and column: ${JSON.stringify(text)}`, () => {
@@ -223,8 +223,8 @@ describe('YAML', () => {
 
   test('__proto__ is refused as a key, also in free mappings', () => {
     assert.match(
-      errorMessageOf('channels: { lark: { __proto__: { a: 1 } } }'),
-      /channels\.lark\.__proto__: a reserved word/,
+      errorMessageOf('channels: { slack: { __proto__: { a: 1 } } }'),
+      /channels\.slack\.__proto__: a reserved word/,
     )
     assert.match(errorMessageOf('__proto__: { kernel: { id: x } }'), /a reserved word as a key/)
   })

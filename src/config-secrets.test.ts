@@ -30,6 +30,9 @@ describe('secrets', () => {
       { mcp_servers: { m: { command: ['x'], env: { 'A B': SECRET }, url: SECRET } } },
       { store: `mysql://root:${SECRET}@db/x` },
       { channels: { lark: SECRET } },
+      { channels: { lark: { app_id: SECRET, app_secret: SECRET, app_secret_env: SECRET } } },
+      { channels: { lark: { app_id: 'x', app_secret: [SECRET], domain: SECRET, mode: SECRET, encrypt_key: 1 } } },
+      { channels: { slack: SECRET } },
       { channels: { webhook: { url: SECRET, secret: SECRET, secret_env: SECRET } } },
       { kernel: { ping_url: SECRET } },
       { sources: { s: SECRET } },
@@ -122,7 +125,7 @@ describe('the secret of a webhook', () => {
 
 describe('unused keys and sources', () => {
   test('keys without effect are listed, of an unused branch only its top', () => {
-    const later = ['channels.lark', 'channels.slack', 'channels.telegram']
+    const later = ['channels.slack', 'channels.telegram']
     assert.deepEqual(load(DOCUMENTED).unused, later)
     assert.deepEqual(load('store: postgres://db/x\nsandbox: off\nkernel: { id: k, max_concurrent: 2 }').unused, [
       'store',
@@ -160,8 +163,9 @@ describe('unused keys and sources', () => {
     const without = optionals(jsonSchema() as Schema, '').filter(
       ([, { default: fallback, description }]) => fallback === undefined && !description?.includes('default: '),
     )
-    const choices =
-      /\.(every|at|base_url|(api_key|secret)(_env|_file)?|command|url|lark|slack|telegram|webhook|path|package)$/
+    const secrets = '(api_key|secret|app_secret|encrypt_key|verification_token)(_env|_file)?'
+    const others = 'every|at|base_url|command|url|lark|slack|telegram|webhook|path|package'
+    const choices = new RegExp(`\\.(${secrets}|${others})$`)
     assert.deepEqual(
       without.map(([path]) => path).filter((path) => !choices.test(path)),
       [],

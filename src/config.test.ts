@@ -41,7 +41,11 @@ describe('accepted files', () => {
     assert.equal(config.kernel.planner.mode, 'hybrid')
     assert.equal(config.residents[0]?.stm, 20)
     assert.deepEqual(config.mcp_servers.mail?.effects.send_mail, { recovery: 'once', reach: 'third_party' })
-    assert.deepEqual(config.channels.lark, { '…': null })
+    assert.deepEqual(config.channels.lark, {
+      ...{ app_id: 'cli_a1b2c3d4e5f60718', app_secret_env: 'LARK_APP_SECRET', chat_id: null },
+      ...{ domain: 'https://open.feishu.cn', mode: 'connection' },
+    })
+    assert.deepEqual(config.channels.slack, { '…': null })
     assert.equal(config.models.providers.local?.api_key_file, join(folder, '…'))
   })
 
@@ -101,11 +105,11 @@ describe('accepted files', () => {
   test('anchors and aliases work; circular aliases and alias bombs are refused', () => {
     const config = configOf('models:\n  providers:\n    a: &p { type: openai }\n    b: *p\n')
     assert.equal(config.models.providers.b?.type, 'openai')
-    assert.match(errorMessageOf('channels: &c { lark: { self: *c } }\n'), /undefined, circular or too large/)
+    assert.match(errorMessageOf('channels: &c { slack: { self: *c } }\n'), /undefined, circular or too large/)
     const avalanche = ['a0: &a0 [x,x,x,x,x,x,x,x,x]']
     for (let i = 1; i < 12; i += 1) avalanche.push(`a${i}: &a${i} [${`*a${i - 1},`.repeat(9)}]`)
     assert.match(
-      errorMessageOf(`channels:\n  lark:\n${avalanche.map((line) => `    ${line}\n`).join('')}`),
+      errorMessageOf(`channels:\n  slack:\n${avalanche.map((line) => `    ${line}\n`).join('')}`),
       /too large/,
     )
   })

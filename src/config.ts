@@ -9,7 +9,14 @@ import { schemaLevels } from './config/explain-problems.ts'
 import { errnoCodeOf, freezeConfig, parseConfigFile, readSource } from './config/parse-file.ts'
 import { type ExplainedValue, findSecretTexts, redactedValues, type SecretText } from './config/redacted-values.ts'
 import { buildRoster, type RosterEntry } from './config/roster.ts'
-import { type Config, type ProviderConfig, type SourceConfig, schema, type WebhookConfig } from './config/schema.ts'
+import {
+  type Config,
+  type LarkConfig,
+  type ProviderConfig,
+  type SourceConfig,
+  schema,
+  type WebhookConfig,
+} from './config/schema.ts'
 import { AGENT_ID_MARK } from './config/schema-kernel.ts'
 import { defaultState } from './config/seed-state.ts'
 import { findUnusedKeys } from './config/unused-keys.ts'
@@ -84,7 +91,7 @@ export function explainConfig({ config, sources }: LoadedConfig): readonly Expla
 
 /** Texts to redact everywhere: the API keys that can be resolved, and every other value that may be a secret. */
 export function secretsInConfig({ config, sources }: LoadedConfig): readonly SecretText[] {
-  const { webhook } = config.channels
+  const { webhook, lark } = config.channels
   const keys = [
     ...Object.entries(config.models.providers).map(([name, provider]) => ({
       name: provider.api_key_env ?? `models.providers.${name}.api_key`,
@@ -92,6 +99,9 @@ export function secretsInConfig({ config, sources }: LoadedConfig): readonly Sec
     })),
     ...(config.search ? [{ name: 'search.api_key', value: () => resolveApiKey(config.search ?? {}) }] : []),
     ...(webhook ? [{ name: 'channels.webhook.secret', value: () => resolveSecret(webhook, 'channels.webhook') }] : []),
+    ...LARK_SECRETS.flatMap((name) =>
+      lark ? [{ name: `channels.lark.${name}`, value: () => resolveLarkSecret(lark, name) }] : [],
+    ),
     ...Object.entries(config.sources).flatMap(([name, source]) =>
       'secret' in source || 'secret_env' in source || 'secret_file' in source
         ? [{ name: `sources.${name}.secret`, value: () => resolveSecret(source, `sources.${name}`) }]
@@ -133,6 +143,16 @@ export function resolveSecret(
   const source = { label: 'the shared secret', key: `${entry}.secret` }
   if (secret_env !== undefined) return secretFromVariable(secret_env, env, source)
   return secret_file === undefined ? String(secret) : secretFromFile(secret_file, readFile, source)
+}
+
+const LARK_SECRETS = ['app_secret', 'encrypt_key', 'verification_token'] as const
+
+/** Contract: undefined if it is not configured; throws `config_invalid` if it is not available. */
+export function resolveLarkSecret(lark: LarkConfig, name: (typeof LARK_SECRETS)[number]): string | undefined {
+  const source = { label: `the ${name.replace('_', ' ')} of the developer console`, key: `channels.lark.${name}` }
+  const { [name]: value, [`${name}_env` as const]: variable, [`${name}_file` as const]: file } = lark
+  if (variable !== undefined) return secretFromVariable(variable, environment(), source)
+  return file === undefined ? value : secretFromFile(file, (path) => readFileSync(path, 'utf8'), source)
 }
 
 /** A secret's description for messages, and its configuration key without the ending `_env` or `_file`. */
@@ -204,13 +224,24 @@ function resolvePaths(config: Config, folder: string, env: EnvVariables): Config
   )
   const { webhook } = config.channels
   const hook = webhook?.secret_file === undefined ? webhook : { ...webhook, secret_file: absolute(webhook.secret_file) }
-  const channels = { ...config.channels, ...(hook && { webhook: hook }) }
+  const channels = {
+    ...{ ...config.channels, ...(hook && { webhook: hook }) },
+    ...(config.channels.lark && { lark: withAbsoluteSecrets(config.channels.lark, absolute) }),
+  }
   const key = config.search?.api_key_file
   const search = config.search && { ...config.search, ...(key !== undefined && { api_key_file: absolute(key) }) }
   const sources = Object.fromEntries(
     Object.entries(config.sources).map(([name, source]) => [name, withAbsolutePaths(source, absolute)]),
   )
   return { ...config, kernel: { ...config.kernel, agents }, models, mcp_servers, channels, search, sources }
+}
+
+function withAbsoluteSecrets(lark: LarkConfig, absolute: (path: string) => string): LarkConfig {
+  const files = LARK_SECRETS.flatMap((name) => {
+    const path = lark[`${name}_file`]
+    return path === undefined ? [] : [[`${name}_file`, absolute(path)]]
+  })
+  return { ...lark, ...Object.fromEntries(files) }
 }
 
 function withAbsolutePaths(source: SourceConfig, absolute: (path: string) => string): SourceConfig {

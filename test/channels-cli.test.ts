@@ -18,7 +18,7 @@ channels: { webhook: { url: "${server.url}", secret: secret-of-the-hook } }
   type ChannelList = { items: { name: string; trouble: string | null }[]; target: unknown }
   const listed = await tirelessJson<ChannelList>(home, 'channels', 'list')
   const troubles = new Map(listed.items.map(({ name, trouble }) => [name, trouble]))
-  assert.deepEqual([...troubles.keys()], ['console', 'desktop', 'webhook'])
+  assert.deepEqual([...troubles.keys()], ['console', 'desktop', 'webhook', 'lark'])
   assert.deepEqual(
     { console: troubles.get('console'), webhook: troubles.get('webhook'), target: listed.target },
     { console: null, webhook: null, target: null },

@@ -50,10 +50,10 @@ const namesOf = (checks: readonly Check[]): string[] => checks.map(({ name }) =>
 describe('doctor', () => {
   test('a healthy home passes every check with exit 0; unused settings are only reported', async (t) => {
     const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), 'channels: { lark: {} }\n')
+    writeFileSync(join(home, 'tireless.yaml'), 'channels: { slack: {} }\n')
     const { exit, checks } = await doctorIn(home)
     assert.deepEqual({ exit, names: namesOf(checks) }, { exit: 0, names: CHECKS })
-    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not supported yet: channels.lark/)
+    assert.match(checks.find(({ name }) => name === 'configuration')?.found ?? '', /not supported yet: channels.slack/)
     const printed = await tireless(home, 'doctor')
     assert.match(printed.stdout, /ok {2}database: intact/)
   })

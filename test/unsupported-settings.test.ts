@@ -10,7 +10,7 @@ import { freshFolder, openApp } from './support/open-app.ts'
 const KERNEL = 'kernel: { agents: [{ agent_id: a, prompt: look }] }\n'
 const UNSUPPORTED: readonly (readonly [string, RegExp])[] = [
   ['store: postgres://joe:hunter2@db/x\n', /tireless\.yaml:2: store is not supported yet; do this: write/],
-  ['channels:\n  lark: { app_id: x }\n', /tireless\.yaml:3: channels\.lark is not supported.*webhook/],
+  ['channels:\n  slack: { app_id: x }\n', /tireless\.yaml:3: channels\.slack is not supported.*webhook/],
 ]
 
 test('a home with an unsupported setting is not opened; file, line and remedy are named', async (t) => {
@@ -50,6 +50,6 @@ test('a changed file with such a setting is refused, and the last valid one stay
 })
 
 test('start refuses an unknown channel for notices, and names the known ones', async (t) => {
-  const app = await openApp(t, { yaml: 'kernel: { channel: lark, agents: [{ agent_id: a, prompt: look }] }\n' })
-  await assert.rejects(app.run('start', { until_idle: true }), /kernel\.channel .*lark.*console/)
+  const app = await openApp(t, { yaml: 'kernel: { channel: slack, agents: [{ agent_id: a, prompt: look }] }\n' })
+  await assert.rejects(app.run('start', { until_idle: true }), /kernel\.channel .*slack.*console/)
 })

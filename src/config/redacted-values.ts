@@ -19,6 +19,8 @@ const REDACTED = '(set)'
 
 /** Texts below these keys may be tokens, so all of them count as secrets. */
 const SECRET_KEYS = new Set(['api_key', 'secret', 'headers', 'env', 'channels', 'grants', 'ping_url'])
+/** Texts below `channels` that are no secrets: redacting `connection` would make other texts unreadable. */
+const OPEN_CHANNEL_KEYS = /^channels\.lark\.(?:app_id|domain|mode|chat_id)$/
 const SECRET_VARIABLE = /KEY|TOKEN|SECRET|PASS|AUTH|CREDENTIAL/i
 const VARIABLE_NAME = /^[A-Z][A-Z0-9_]*$/
 /** Shorter values are words such as `true` or `local`; redacting them would make other texts unreadable. */
@@ -69,6 +71,7 @@ function* walkLeaves(value: Json, path: KeyPath): Generator<Leaf> {
 
 function isSecret({ path, value }: Leaf, source: string): boolean {
   if (typeof value !== 'string' || value === '') return false
+  if (OPEN_CHANNEL_KEYS.test(path.join('.'))) return false
   if (path.some((step) => SECRET_KEYS.has(String(step)))) return true
   if (path[0] === 'plugins' && path[2] === 'options') return true
   if (source.startsWith('env:') && SECRET_VARIABLE.test(source)) return true

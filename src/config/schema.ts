@@ -6,6 +6,7 @@
 
 import { z } from 'zod'
 import type { Json } from '../domain/json.ts'
+import { channelsSchema } from './schema-channels.ts'
 import { codingAgentSchema } from './schema-coding.ts'
 import { agentFile, isList, kernelSchema, overrun } from './schema-kernel.ts'
 import { mcpServerSchema } from './schema-mcp.ts'
@@ -17,9 +18,7 @@ import {
   anyMapping,
   countLimit,
   daysLimit,
-  exactlyOne,
   hostPattern,
-  httpUrl,
   isMapping,
   minutesLimit,
   namedMapping,
@@ -28,7 +27,6 @@ import {
   positiveCount,
   positiveDuration,
   safeName,
-  secretKeys,
   textWithoutSpaces,
   timeLimit,
   uniqueIds,
@@ -87,14 +85,6 @@ const budget = z.strictObject({
   per_month_usd: usdLimit.prefault(null),
 })
 
-const webhook = z
-  .strictObject({
-    url: httpUrl.describe('messages are posted to this URL'),
-    ...secretKeys,
-    chat_id: nonEmptyText.nullable().prefault(null).describe('chat for messages that name no chat'),
-  })
-  .superRefine(exactlyOne('secret', 'secret_env', 'secret_file'), { when: isMapping })
-
 const STORE = 'sqlite, or postgres://…'
 const PORT = 'a port from 0 (any free one) to 65535'
 
@@ -108,14 +98,7 @@ const keys = z.strictObject({
     .regex(/^(sqlite|postgres(ql)?:\/\/\S+)$/, STORE)
     .prefault('sqlite'),
   mcp_servers: namedMapping(safeName, mcpServerSchema).prefault({}),
-  channels: z
-    .strictObject({
-      lark: anyMapping.optional(),
-      slack: anyMapping.optional(),
-      telegram: anyMapping.optional(),
-      webhook: webhook.optional(),
-    })
-    .prefault({}),
+  channels: channelsSchema.prefault({}),
   policy: z
     .strictObject({
       allow_hosts: z.array(hostPattern).prefault([]),
@@ -202,6 +185,7 @@ export type ProviderConfig = Config['models']['providers'][string]
 export type BudgetConfig = Config['budget']
 export type SourceConfig = Config['sources'][string]
 export type WebhookConfig = NonNullable<Config['channels']['webhook']>
+export type LarkConfig = NonNullable<Config['channels']['lark']>
 
 /** JSON Schemas of what the user may write, with defaults. */
 export const agentSchema = () => z.toJSONSchema(agentFile, { io: 'input' })

@@ -41,6 +41,7 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'kernel.quiet_hours': 'any',
   'kernel.digest': 'any',
   'kernel.ping_url': 'any',
+  'channels.lark': 'any',
   'channels.webhook': 'any',
   budget: 'any',
   'policy.allow_hosts': 'any',

@@ -70,7 +70,7 @@ store: sqlite                     # or postgres://… for several machines
 mcp_servers:
   mail: { command: [node, server.js], effects: { send_mail: { recovery: once, reach: third_party },
     search: { recovery: pure, reach: private } } }
-channels: { lark: {…}, slack: {…}, telegram: {…},
+channels: { lark: { app_id: cli_a1b2c3d4e5f60718, app_secret_env: LARK_APP_SECRET }, slack: {…}, telegram: {…},
   webhook: { url: "https://example.com/hook", secret_env: HOOK_SECRET } }
 policy: { allow_hosts: [], unattended: park }
 server: { host: 127.0.0.1, port: 7717 }
@@ -173,7 +173,15 @@ export const FULL = {
     },
   },
   channels: {
-    lark: { app_id: 'x' },
+    lark: {
+      app_id: 'cli_a1b2c3d4e5f60718',
+      app_secret_file: 'lark.txt',
+      domain: 'lark',
+      mode: 'webhook',
+      encrypt_key: 'e',
+      verification_token: 'v',
+      chat_id: 'oc_1',
+    },
     webhook: { url: 'https://example.com/hook', secret_file: 'hook.txt', chat_id: 'c' },
   },
   policy: {
