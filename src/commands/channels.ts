@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../domain/message.ts'
-import { tryDelivery } from '../kernel/notify/deliverer.ts'
 import { setNoticeTarget } from '../kernel/notify/notice-target.ts'
 import {
   beginPairing,
@@ -14,6 +13,7 @@ import {
   storePairedChats,
   storePairing,
 } from '../kernel/notify/pairing.ts'
+import { tryDelivery } from '../kernel/notify/try-delivery.ts'
 import type { Channel } from '../ports/channel.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op } from '../ports/store.ts'
@@ -104,8 +104,8 @@ export const channelsTest = defineCommand({
       text: TEST_TEXTS[notifier.language()](kernelId),
       ts: iso(clock.now()),
     }
-    const failure = await tryDelivery(context, name, message)
-    return { channel: name, delivered: failure === null, error: failure?.message ?? null }
+    const { error } = await tryDelivery(context, name, message)
+    return { channel: name, delivered: error === null, error: error?.message ?? null }
   },
   exitCode: ({ delivered }) => (delivered ? 0 : 1),
 })

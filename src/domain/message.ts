@@ -61,6 +61,7 @@ export interface ChannelMessage {
 /** A message as it is queued. It is delivered in parts: its text, in as many as the channel needs, then its files. */
 export interface NewChannelMessage extends Omit<ChannelMessage, 'ts' | 'file' | 'replaces'> {
   readonly channel: string
+  /** Sent after the text. A message with a card has none. */
   readonly files?: readonly MessageFile[]
 }
 

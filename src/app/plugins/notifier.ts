@@ -1,5 +1,6 @@
 /** Plugin `notifier`: posts notices and delivers the outbox. */
 
+import { checkFile } from '../../adapters/channels/check-file.ts'
 import { postRequest } from '../../adapters/channels/post-request.ts'
 import { messageTools } from '../../adapters/tools/tools.ts'
 import { Notifier } from '../../kernel/notify/notifier.ts'
@@ -16,6 +17,7 @@ export function notifier(): Plugin {
       const made = new Notifier({
         ...{ clock, store: host.get('store'), wakeSignal: host.get('bell'), channels: host.get('channels').all },
         settings: () => config.loaded.config.kernel,
+        checkFile,
         redact: host.get('secrets').redact,
         ping: (url, signal) => postRequest(url, { method: 'GET' }, clock.now(), signal),
         log: (level, event, details) => log.write(level, event, details),

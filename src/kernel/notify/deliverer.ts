@@ -1,24 +1,30 @@
 /**
- * Deliverer: sends the messages of the outbox to their channels: one at a time per channel, channels in parallel.
+ * Deliverer: sends the messages of the outbox to their channels, part by part: one at a time per channel, channels in
+ * parallel.
  * Must not know: what messages say, who wrote them.
- * Invariants: I9 (a channel delays or breaks only itself); a message is marked as sent after it was accepted, so a
- * crash repeats at most one message per channel, under the same id; every message ends as sent or failed.
+ * Invariants: I9 (a channel delays or breaks only itself); a part is recorded after it was accepted, so a crash repeats
+ * at most one part per channel, under the same id; messages of a thread arrive in their order; every message ends as
+ * sent or failed.
  */
 
 import { clipText } from '../../domain/clean-summary.ts'
-import { asTirelessError, TirelessError } from '../../domain/error.ts'
-import type { ChannelMessage, OutboxMessage } from '../../domain/message.ts'
+import type { TirelessError } from '../../domain/error.ts'
+import type { ChannelMessage, MessageFile, OutboxMessage } from '../../domain/message.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { untilAborted, withDeadline } from '../../ports/deadline.ts'
-import { commitOne, type Op, type Store } from '../../ports/store.ts'
+import { commitOne, type Store } from '../../ports/store.ts'
+import { explainFile, type FileProblem, planParts } from './message-parts.ts'
+import { tryDelivery } from './try-delivery.ts'
 
-/** Time limit of one delivery. */
-const TIMEOUT_MS = 15_000
 /** Delays between attempts to deliver a message; after the last attempt the message counts as failed. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 10_800_000]
 /** If a channel asks for a longer delay than this, the message counts as failed. */
 const MAX_RETRY_DELAY_MS = 86_400_000
+/** Pause after a rate limit of which the channel does not say how long it lasts. */
+const LIMITED_DELAY_MS = 5_000
+/** Rate limits do not count as attempts, but a message that is older than this counts as failed at the next one. */
+const MAX_LIMITED_MS = 7 * 86_400_000
 /** How long the process waits for running deliveries when it stops. */
 const GRACE_MS = 3_000
 const MAX_ERROR = 300
@@ -30,41 +36,6 @@ export interface DeliveryDeps {
   log(level: 'info' | 'warn' | 'error', event: string, details: Readonly<Record<string, string | number | null>>): void
 }
 
-/** Contract: null if the channel accepted the message; otherwise the error. Never rejects; ends within TIMEOUT_MS. */
-export async function tryDelivery(
-  { clock, channels }: Pick<DeliveryDeps, 'clock' | 'channels'>,
-  name: string,
-  message: ChannelMessage,
-  stop?: AbortSignal,
-): Promise<TirelessError | null> {
-  try {
-    await withDeadline(
-      { clock, ms: TIMEOUT_MS, stop },
-      (signal) => deliverNow(channels, name, message, signal),
-      () => {
-        if (stop?.aborted) throw new TirelessError('aborted', 'the process is stopping')
-        throw new TirelessError('channel_unavailable', `${name} did not answer within ${TIMEOUT_MS / 1000} s`)
-      },
-    )
-    return null
-  } catch (thrown) {
-    return asTirelessError(thrown, 'channel_unavailable')
-  }
-}
-
-async function deliverNow(
-  channels: DeliveryDeps['channels'],
-  name: string,
-  message: ChannelMessage,
-  signal: AbortSignal,
-): Promise<void> {
-  const channel = channels.get(name)
-  const trouble = channel ? channel.trouble() : `unknown channel ${name}`
-  if (!channel || trouble !== null) throw new TirelessError('channel_refused', trouble ?? '')
-  const { id, chat_id, kind, text, ts } = message
-  await channel.deliver({ id, chat_id, kind, text, ts }, signal)
-}
-
 /** Contract: the instant of the next attempt after this many failed attempts; null: no further attempt. */
 export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError, now: number): number | null {
   const delay = RETRY_DELAYS_MS[attempts - 1]
@@ -72,9 +43,11 @@ export function retryAt(attempts: number, { retry, retryAfterMs }: TirelessError
   return Math.ceil(now + Math.max(delay, retryAfterMs ?? 0))
 }
 
-interface DelivererDeps extends DeliveryDeps {
+export interface DelivererDeps extends DeliveryDeps {
   /** Contract: an error that says why the message must not be sent; null if it may be sent. */
   refuse?(posted: OutboxMessage): Promise<TirelessError | null>
+  /** Contract: why the file cannot be sent; null if it can. Never rejects. */
+  checkFile?(file: MessageFile): Promise<FileProblem | null>
   /** Contract: whether what the message tells is over, so that it is not sent. */
   isOver?(posted: OutboxMessage): Promise<boolean>
 }
@@ -143,26 +116,62 @@ export class Deliverer {
   }
 
   async #deliver(posted: OutboxMessage): Promise<void> {
-    const { store, clock, log } = this.#deps
-    const { id, channel } = posted
-    const { signal } = this.#stop
-    if (this.#deps.isOver && (await this.#deps.isOver(posted))) {
+    const { store, channels, refuse, isOver } = this.#deps
+    const { id, channel: name, parts_sent } = posted
+    if (parts_sent === 0 && isOver && (await isOver(posted))) {
       await commitOne(store, [{ op: 'retract', id }])
       return
     }
-    const refused = this.#deps.refuse ? await this.#deps.refuse(posted) : null
-    const failure = refused ?? (await tryDelivery(this.#deps, channel, posted, signal))
-    if (failure?.code === 'aborted' && signal.aborted) return
+    const refused = refuse ? await refuse(posted) : null
+    if (refused) return this.#recordFailure(posted, refused)
+    const parts = planParts(posted, channels.get(name) ?? {})
+    for (const [at, part] of parts.entries()) {
+      if (at < parts_sent) continue
+      const { error, provider_id } = await this.#deliverPart(posted, part)
+      if (error?.code === 'aborted' && this.#stop.signal.aborted) return
+      if (error) return this.#recordFailure(posted, error)
+      // Only the first part can be replaced later.
+      const accepted = at === 0 ? provider_id : null
+      if (at + 1 < parts.length) await this.#recordPart(posted, at + 1, accepted)
+      else await this.#recordSent(posted, accepted)
+    }
+    if (parts_sent >= parts.length) await this.#recordSent(posted, null)
+  }
+
+  async #deliverPart(posted: OutboxMessage, part: ChannelMessage): ReturnType<typeof tryDelivery> {
+    const { checkFile } = this.#deps
+    const problem = part.file && checkFile ? await checkFile(part.file) : null
+    const sendable = problem === null ? part : explainFile(part, problem, posted.text)
+    return tryDelivery(this.#deps, posted.channel, sendable, this.#stop.signal)
+  }
+
+  async #recordPart({ id, revision }: OutboxMessage, parts: number, provider_id: string | null): Promise<void> {
+    await commitOne(this.#deps.store, [{ op: 'part_sent', id, revision, parts, provider_id }])
+  }
+
+  async #recordSent({ id, revision, provider_id: known }: OutboxMessage, provider_id: string | null): Promise<void> {
+    const { store, clock } = this.#deps
+    // A process that was killed may have sent an earlier version under this id, and the receiver then ignored this one:
+    // the message stays pending until this version has replaced whatever is there.
+    const isSure = known !== null || provider_id === null || revision === 0
+    const sent = isSure ? revision : revision - 1
+    await commitOne(store, [{ op: 'delivered', id, now: clock.now(), revision: sent, provider_id }])
+  }
+
+  async #recordFailure(posted: OutboxMessage, failure: TirelessError): Promise<void> {
+    const { store, clock, log } = this.#deps
+    const { id, channel, revision } = posted
+    const [now, error] = [clock.now(), clipText(failure.message, MAX_ERROR)]
+    if (failure.code === 'channel_limited' && now - Date.parse(posted.ts) < MAX_LIMITED_MS) {
+      const delay = Math.min(Math.max(failure.retryAfterMs ?? LIMITED_DELAY_MS, 1), MAX_RETRY_DELAY_MS)
+      await commitOne(store, [{ op: 'postpone', id, error, retry_at: Math.ceil(now + delay) }])
+      return
+    }
     const attempts = posted.attempts + 1
-    const now = clock.now()
-    const retry_at = failure && retryAt(attempts, failure, now)
-    const op: Op = failure
-      ? { op: 'undelivered', id, error: clipText(failure.message, MAX_ERROR), retry_at }
-      : { op: 'delivered', id, now }
-    await commitOne(store, [op])
-    if (failure)
-      log(retry_at === null ? 'error' : 'warn', retry_at === null ? 'message failed' : 'message not delivered', {
-        ...{ message_id: id, channel, attempts, message: failure.message },
-      })
+    const retry_at = retryAt(attempts, failure, now)
+    await commitOne(store, [{ op: 'undelivered', id, error, retry_at, revision }])
+    log(retry_at === null ? 'error' : 'warn', retry_at === null ? 'message failed' : 'message not delivered', {
+      ...{ message_id: id, channel, attempts, message: failure.message },
+    })
   }
 }

@@ -23,7 +23,7 @@ import { newestInstants } from '../schedule/missed-beats.ts'
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts'
 import { localZone } from '../schedule/time-zone.ts'
 import type { KernelSettings } from '../settings.ts'
-import { Deliverer, type DeliveryDeps } from './deliverer.ts'
+import { Deliverer, type DelivererDeps, type DeliveryDeps } from './deliverer.ts'
 import { renderDigest } from './digest.ts'
 import { type ReportedIssues, selectNews } from './notice-policy.ts'
 import {
@@ -51,7 +51,7 @@ const TERMINAL = { channel: 'console', chat_id: null }
 /** A long sleep is split, because the wall clock may jump. */
 const MAX_SLEEP_MS = 30_000
 
-interface NotifierDeps extends DeliveryDeps, PingDeps {
+interface NotifierDeps extends DeliveryDeps, PingDeps, Pick<DelivererDeps, 'checkFile'> {
   readonly wakeSignal: WakeSignal
   settings(): KernelSettings
   /** Contract: the text without secrets. */

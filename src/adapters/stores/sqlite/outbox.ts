@@ -97,14 +97,21 @@ export function recordIncoming(sql: Sql, { channel, message_id, now }: OpOf<'hea
 /** A message whose delivery began, and was interrupted or failed: it holds back the later ones of its thread. */
 const BEGUN = '(error IS NOT NULL OR parts_sent > 0)'
 
-/** The first message of each thread; of those that are due, the first of each channel. */
-export const DUE_MESSAGES = `SELECT * FROM (
-  SELECT *, row_number() OVER (PARTITION BY channel ORDER BY due, n) AS place FROM (
-    SELECT *, row_number() OVER (
+/**
+ * The first message of each thread; of those that are due, the first of each channel. `condition`: which rows count.
+ * Only numbers and names are sorted; the messages are read at the end.
+ */
+const dueMessages = (condition: string): string => `SELECT outbox.*, ${readableCondition('outbox')} AS readable FROM (
+  SELECT n AS first, row_number() OVER (PARTITION BY channel ORDER BY due, n) AS place FROM (
+    SELECT n, due, channel, row_number() OVER (
       PARTITION BY channel, chat_id, thread_id ORDER BY ${BEGUN} DESC, iif(${BEGUN}, 0, due), n) AS place_in_thread
-    FROM outbox INDEXED BY outbox_pending
-    WHERE status = 'pending' AND (due <= ?1 OR ${BEGUN}) AND ${readableCondition('outbox')})
-  WHERE place_in_thread = 1 AND due <= ?1) WHERE place = 1 ORDER BY due, n`
+    FROM outbox INDEXED BY outbox_pending WHERE status = 'pending' AND (due <= ?1 OR ${BEGUN}) AND ${condition})
+  WHERE place_in_thread = 1 AND due <= ?1)
+  JOIN outbox ON outbox.n = first WHERE place = 1 ORDER BY due, n`
+
+export const DUE_MESSAGES = dueMessages('true')
+/** Slow, because each pending row is checked: only needed if DUE_MESSAGES finds a row that is not readable. */
+export const DUE_READABLE_MESSAGES = dueMessages(readableCondition('outbox'))
 
 export const DELIVERIES = `SELECT channel, sum(status = 'pending') AS pending, sum(status = 'failed') AS failed,
   max(sent_at) AS last_sent_at,

@@ -1,7 +1,7 @@
 /** Reads messages to people. */
 
 import type { OutboxReads } from '../../../../ports/outbox.ts'
-import { DELIVERIES, DUE_MESSAGES, deliveriesFromRow, postedFromRow } from '../outbox.ts'
+import { DELIVERIES, DUE_MESSAGES, DUE_READABLE_MESSAGES, deliveriesFromRow, postedFromRow } from '../outbox.ts'
 import { readableCondition } from '../unreadable-rows.ts'
 import type { RowReader } from './row-reader.ts'
 
@@ -18,7 +18,9 @@ export function outboxReads({ all }: RowReader): OutboxReads {
       ).map(postedFromRow)
     },
     async dueMessages(now) {
-      return all(DUE_MESSAGES, now).map(postedFromRow)
+      const first = all(DUE_MESSAGES, now)
+      const areReadable = first.every(({ readable }) => Number(readable) === 1)
+      return (areReadable ? first : all(DUE_READABLE_MESSAGES, now)).map(postedFromRow)
     },
     async nextMessageDue(after) {
       const condition = `status = 'pending' AND due > ? AND ${readableCondition('outbox')}`
