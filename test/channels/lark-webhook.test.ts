@@ -150,7 +150,7 @@ describe('requests that Lark did not send', () => {
     ['too large', (lark, at) => signedPost({ ...hello(lark), more: 'x'.repeat(1024 * 1024) }, lark.encryptKey, at)],
     ['no JSON', () => ({ headers: {}, body: 'x' })],
   ] as readonly (readonly [string, (lark: LarkServer, at: number) => WebhookPost])[])
-    test(`E12: refused: ${what}`, async (t) => {
+    test(`E12: Lark did not send it: ${what}`, async (t) => {
       const { lark, receive, now } = await openHook(t)
       assert.throws(() => receive(forge(lark, now)), { code: 'unauthorized' })
     })
