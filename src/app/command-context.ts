@@ -41,6 +41,7 @@ export function createCommandContext(host: PluginHost): CommandContext {
     ...ownerSettings(host),
     residents: host.get('residents'),
     notifier: host.get('notifier'),
+    progressMessages: host.get('progressMessages'),
     channels: host.get('channels').all,
     sources: host.get('sources'),
     serveHttp: (how) => host.get('server').serve(context, how),

@@ -19,6 +19,7 @@ import type { Redact } from '../domain/redact.ts'
 import type { Engine } from '../engine/run.ts'
 import type { HomePaths } from '../home.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
+import type { ProgressMessages } from '../kernel/notify/progress-messages.ts'
 import type { HeldDispatches } from '../kernel/queue/held-dispatches.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Residents } from '../kernel/residents/residents.ts'
@@ -165,6 +166,7 @@ declare module '../ports/plugin.ts' {
     /** A plugin may add sources during set-up. */
     readonly sources: Sources & { add(...sources: readonly Source[]): void }
     readonly notifier: Notifier
+    readonly progressMessages: ProgressMessages
     readonly bus: Bus
     readonly residents: Residents
     readonly kernel: CommandContext['kernel']

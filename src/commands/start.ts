@@ -29,6 +29,7 @@ export const start = defineCommand({
     'kernel',
     'listen',
     'notifier',
+    'progressMessages',
     'requireSandbox',
     'residents',
     'sandboxNotices',
@@ -123,6 +124,7 @@ async function runKernel(
     | 'kernel'
     | 'listen'
     | 'notifier'
+    | 'progressMessages'
     | 'residents'
     | 'serveHttp'
     | 'settings'
@@ -152,6 +154,7 @@ async function runKernel(
     context.drain({ untilIdle: false, until: failed.signal }),
     kernel.run(stop),
     context.notifier.run(stop),
+    context.progressMessages.run(stop),
     context.residents.run(stop),
     context.sources.run(stop),
   ]

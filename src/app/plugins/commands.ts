@@ -21,6 +21,7 @@ export function commands(): Plugin {
       'queue',
       'kernel',
       'notifier',
+      'progressMessages',
       'residents',
       'channels',
       'documents',

@@ -1,17 +1,18 @@
-/** Plugin `notifier`: posts notices and delivers the outbox. */
+/** Plugin `notifier`: posts notices and the progress of runs, and delivers the outbox. */
 
 import { checkFile } from '../../adapters/channels/check-file.ts'
 import { postRequest } from '../../adapters/channels/post-request.ts'
 import { messageTools } from '../../adapters/tools/tools.ts'
 import { Notifier } from '../../kernel/notify/notifier.ts'
+import { ProgressMessages } from '../../kernel/notify/progress-messages.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 
 /** It does nothing by itself; commands that run the kernel also run the notifier. */
 export function notifier(): Plugin {
   return definePlugin({
     name: 'notifier',
-    needs: ['config', 'clock', 'store', 'bell', 'log', 'secrets', 'channels', 'tools'],
-    provides: ['notifier'],
+    needs: ['config', 'clock', 'store', 'bell', 'events', 'log', 'secrets', 'channels', 'tools'],
+    provides: ['notifier', 'progressMessages'],
     setup(host) {
       const [config, clock, log] = [host.get('config'), host.get('clock'), host.get('log')]
       const made = new Notifier({
@@ -22,7 +23,14 @@ export function notifier(): Plugin {
         ping: (url, signal) => postRequest(url, { method: 'GET' }, clock.now(), signal),
         log: (level, event, details) => log.write(level, event, details),
       })
+      const progress = new ProgressMessages({
+        ...{ clock, store: host.get('store'), channels: host.get('channels').all },
+        redact: host.get('secrets').redact,
+        log: (level, event, details) => log.write(level, event, details),
+      })
+      host.get('events').addBuiltin(progress.sink)
       host.provide('notifier', made)
+      host.provide('progressMessages', progress)
       host.get('tools').add(...messageTools(made))
     },
   })

@@ -11,6 +11,7 @@ import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
 import type { Breaker } from '../../engine/request/model-fallback.ts'
 import type { CycleOutcome } from '../../kernel/cycle/cycle.ts'
 import type { Notifier } from '../../kernel/notify/notifier.ts'
+import type { ProgressMessages } from '../../kernel/notify/progress-messages.ts'
 import type { DrainOptions, RunNotice } from '../../kernel/queue/drain.ts'
 import type { WakeSignal } from '../../kernel/queue/wake-signal.ts'
 import type { Residents } from '../../kernel/residents/residents.ts'
@@ -139,6 +140,7 @@ interface Contacts {
     Residents,
     'run' | 'lookNow' | 'describe' | 'isResident' | 'names' | 'publish' | 'setSlice' | 'listenersOf' | 'onAction'
   >
+  readonly progressMessages: Pick<ProgressMessages, 'run'>
   readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
   readonly sources: Sources
