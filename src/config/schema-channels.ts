@@ -22,7 +22,7 @@ const webhook = z
 /** The addresses of the two platforms. */
 const LARK_DOMAINS = { feishu: 'https://open.feishu.cn', lark: 'https://open.larksuite.com' } as const
 const DOMAIN = 'feishu, lark, or the https address of a private deployment'
-const APP_ID = 'the App ID of the developer console, "Credentials & Basic Info": cli_ and 16 characters'
+const APP_ID = 'the App ID of the developer console, "Credentials & Basic Info": it begins with cli_'
 const CONSOLE_KEY = 'from the developer console, "Events & Callbacks", "Encryption Strategy"'
 
 const larkDomain = z
@@ -44,7 +44,7 @@ function isOrigin(value: string): boolean {
 
 const lark = z
   .strictObject({
-    app_id: z.string(APP_ID).regex(/^cli_[0-9a-fA-F]{16}$/, APP_ID),
+    app_id: z.string(APP_ID).regex(/^cli_[\w-]{1,60}$/, APP_ID),
     app_secret: nonEmptyText.optional().describe('prefer secret:NAME, app_secret_env or app_secret_file'),
     app_secret_env: variableName.optional(),
     app_secret_file: nonEmptyText.optional().describe('relative to the configuration file'),
