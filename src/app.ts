@@ -14,6 +14,7 @@ import { codingAgents } from './app/plugins/coding-agents.ts'
 import { commands } from './app/plugins/commands.ts'
 import { config } from './app/plugins/config.ts'
 import { configuredPlugins } from './app/plugins/configured-plugins.ts'
+import { connections } from './app/plugins/connections.ts'
 import { conversation } from './app/plugins/conversation.ts'
 import { documents } from './app/plugins/documents.ts'
 import { egress } from './app/plugins/egress.ts'
@@ -130,6 +131,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     documents(),
     queue(signals),
     channels(options.channels ?? []),
+    connections(),
     notifier(),
     conversation(),
     subAgents(),

@@ -2,6 +2,7 @@
 
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
+import { handleChatMessage } from '../commands/lib/chat-commands.ts'
 import type {
   AgentSetup,
   CommandContext,
@@ -43,6 +44,11 @@ export function createCommandContext(host: PluginHost): CommandContext {
     notifier: host.get('notifier'),
     progressMessages: host.get('progressMessages'),
     channels: host.get('channels').all,
+    connections: {
+      stateOf: (name) => host.get('connections').stateOf(name),
+      problems: () => host.get('connections').problems(),
+      run: (signal) => host.get('connections').run((message) => handleChatMessage(context, message), signal),
+    },
     sources: host.get('sources'),
     serveHttp: (how) => host.get('server').serve(context, how),
     pageAddress: () => host.get('server').address(),

@@ -27,6 +27,10 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
     ...(await lostCommits(host.get('store'))),
     ...failingResidents(await host.get('residents').describe()),
     ...(await fullDisk(host.get('home').root)),
+    ...host
+      .get('connections')
+      .problems()
+      .map(({ text }) => `${text}. Do this: tireless channels list`),
     ...sandbox.swept,
     ...skippedRows(host.get('store')),
     ...host

@@ -136,6 +136,7 @@ export class KernelService implements KernelControl {
     await deleteOldRuns(this.#host)
     const notes = [
       ...refusedKeys(this.#deps.breaker.refusingProviders()),
+      ...this.#host.get('connections').problems(),
       ...this.#host.get('skills').listChanged(),
       ...this.#host.get('mcp').notes(),
       ...pendingEditNotes(await this.#deps.documents.waiting()),
@@ -153,6 +154,7 @@ export class KernelService implements KernelControl {
     this.#loop.refresh()
     void this.#host.get('mcp').refresh()
     this.#host.get('sources').refresh()
+    this.#host.get('connections').refresh()
   }
 }
 

@@ -18,6 +18,7 @@ import type { LoadedConfig } from '../config.ts'
 import type { Redact } from '../domain/redact.ts'
 import type { Engine } from '../engine/run.ts'
 import type { HomePaths } from '../home.ts'
+import type { ChannelConnections } from '../kernel/channels/connections.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
 import type { ProgressMessages } from '../kernel/notify/progress-messages.ts'
 import type { HeldDispatches } from '../kernel/queue/held-dispatches.ts'
@@ -165,6 +166,7 @@ declare module '../ports/plugin.ts' {
     readonly channels: Registry<Channel>
     /** A plugin may add sources during set-up. */
     readonly sources: Sources & { add(...sources: readonly Source[]): void }
+    readonly connections: ChannelConnections
     readonly notifier: Notifier
     readonly progressMessages: ProgressMessages
     readonly bus: Bus

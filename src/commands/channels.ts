@@ -19,6 +19,7 @@ import { iso } from '../ports/clock.ts'
 import { commitOne, type Op } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { CommandContext, Needs } from './lib/context.ts'
+import { connectionSchema } from './lib/output-schemas.ts'
 
 const targetShape = z.object({
   channel: z.string(),
@@ -35,7 +36,7 @@ export const channelsList = defineCommand({
   summary: 'list channels with their problems and deliveries, and the target of notices',
   example: 'channels list',
   runsIn: 'any_process',
-  needs: ['channels', 'notifier', 'store'],
+  needs: ['channels', 'connections', 'notifier', 'store'],
   input: z.object({}),
   output: z.object({
     items: z.array(
@@ -43,6 +44,9 @@ export const channelsList = defineCommand({
         name: z.string(),
         trouble: z.string().nullable(),
         receives: z.boolean(),
+        connection: connectionSchema
+          .nullable()
+          .describe('the long connection by which messages arrive; null: the channel makes none'),
         bound: z.boolean(),
         pending: z.number(),
         failed: z.number(),
@@ -55,7 +59,7 @@ export const channelsList = defineCommand({
       .array(pairedShape)
       .describe('paired chats, which may give commands; chats in the configuration are not listed'),
   }),
-  async run({ channels, notifier, store }) {
+  async run({ channels, connections, notifier, store }) {
     const target = await notifier.target()
     const deliveries = await store.deliveries()
     // Also lists channels that have messages but do not exist, because the owner has to notice those.
@@ -71,7 +75,8 @@ export const channelsList = defineCommand({
       return {
         name,
         trouble: channelProblem(channels, name),
-        receives: channel?.receive !== undefined,
+        receives: channel?.receive !== undefined || channel?.connect !== undefined,
+        connection: connections.stateOf(name),
         bound: target?.channel === name,
         ...sent,
       }

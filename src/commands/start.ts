@@ -24,6 +24,7 @@ export const start = defineCommand({
   needs: [
     'channels',
     'clock',
+    'connections',
     'drain',
     'homeSetup',
     'kernel',
@@ -119,6 +120,7 @@ async function runKernel(
   context: Needs<
     | 'channels'
     | 'clock'
+    | 'connections'
     | 'drain'
     | 'homeSetup'
     | 'kernel'
@@ -157,6 +159,7 @@ async function runKernel(
     context.progressMessages.run(stop),
     context.residents.run(stop),
     context.sources.run(stop),
+    context.connections.run(stop),
   ]
   // If one task fails, the others stop too: a kernel without its queue would only look alive.
   for (const task of tasks) task.catch(() => failed.abort())

@@ -16,7 +16,7 @@ import { copyCycleResult, cycleSchema } from './cycles.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { modelState, readModelState } from './lib/model-state.ts'
-import { childSchema } from './lib/output-schemas.ts'
+import { childSchema, connectionSchema } from './lib/output-schemas.ts'
 
 const labelledAgent = cycleSchema.shape.agents.element.extend({
   label: z
@@ -97,6 +97,13 @@ function agentsOf({ agentDirectory, kernel }: Needs<'agentDirectory' | 'kernel'>
   })
 }
 
+function connectionsOf({ channels, connections }: Needs<'channels' | 'connections'>) {
+  return [...channels.keys()].flatMap((name) => {
+    const state = connections.stateOf(name)
+    return state === null ? [] : [{ name, ...state }]
+  })
+}
+
 async function runningNow({ store }: Needs<'store'>) {
   const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_NAMED })
   return running.map(({ dispatch_id, agent_id, prompt, metadata, parent_id }) => {
@@ -144,8 +151,8 @@ const residentSchema = z.object({
 })
 
 const NEEDS = [
-  ...(['agentDirectory', 'budgetLimits', 'clock', 'draining', 'epoch', 'health', 'kernel', 'kernelId'] as const),
-  ...(['models', 'pageAddress', 'residents', 'store'] as const),
+  ...(['agentDirectory', 'budgetLimits', 'channels', 'clock', 'connections', 'draining', 'epoch'] as const),
+  ...(['health', 'kernel', 'kernelId', 'models', 'pageAddress', 'residents', 'store'] as const),
 ] as const
 
 export type StatusNeeds = Needs<(typeof NEEDS)[number]>
@@ -168,6 +175,7 @@ export async function summarizeStatus(context: StatusNeeds) {
     ...(await countWaiting(store)),
     health: { ok, reasons: [...reasons] },
     page: context.pageAddress() ?? null,
+    channels: connectionsOf(context),
     agents: agentsOf(context),
     runs: await runningNow(context),
     degraded: [...degraded],
@@ -208,6 +216,7 @@ export const status = defineCommand({
     unknowns: z.number().describe('interrupted calls whose outcome you must tell'),
     health: z.object({ ok: z.boolean(), reasons: z.array(z.string()) }),
     page: z.string().nullable().describe('address of the page; null: it is not served'),
+    channels: z.array(connectionSchema.extend({ name: z.string() })).describe('channels with a long connection'),
     agents: z.array(
       z.object({
         agent_id: z.string(),

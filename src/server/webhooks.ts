@@ -5,6 +5,7 @@ import type { Needs } from '../commands/lib/context.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import type { AnsweredRequest, IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
+import { checkChatMessage } from '../ports/check-chat-message.ts'
 
 /**
  * Contract: resolves when the result is on disk, so that the sender repeats a message only if its result may be lost.
@@ -19,8 +20,9 @@ export async function receiveWebhook(
   const request = { ...sent, now: context.clock.now() }
   if (isSource) return { ok: true, ...(await context.sources.receive(name, request)) }
   const received = receive(context, name, request)
-  if (received.message === undefined) return received.answer
-  const { duplicate } = await handleChatMessage(context, received.message, received.proof)
+  if (received.message === undefined) return received.answer ?? null
+  const message = checkChatMessage(name, received.message)
+  const { duplicate } = await handleChatMessage(context, message, String(received.proof))
   return received.answer ?? { ok: true, duplicate }
 }
 
@@ -32,7 +34,7 @@ function receive(
   const channel = channels.get(name)
   if (!channel?.receive) throw new TirelessError('not_found', { what: 'no such webhook', got: name })
   try {
-    return channel.receive(request)
+    return channel.receive(request) ?? { answer: null }
   } catch (thrown) {
     const error = asTirelessError(thrown)
     if (['unauthorized', 'not_found', 'usage'].includes(error.code)) throw error

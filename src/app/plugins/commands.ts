@@ -24,6 +24,7 @@ export function commands(): Plugin {
       'progressMessages',
       'residents',
       'channels',
+      'connections',
       'documents',
       'secrets',
       'skills',

@@ -3,6 +3,7 @@
 import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { shortId } from '../../domain/short-id.ts'
 import { style } from '../terminal.ts'
+import { sayConnection } from './channels.ts'
 import { terminalLanguage } from './language.ts'
 import { residentLines } from './residents.ts'
 import { formatLabelled, shortenCell } from './table.ts'
@@ -19,6 +20,7 @@ const TEXTS = {
         queue: 'queue',
         agents: 'agents',
         residents: 'residents',
+        channels: 'channels',
         money: 'spent today',
         model: 'model',
       },
@@ -51,6 +53,7 @@ const TEXTS = {
         queue: '队列',
         agents: '智能体',
         residents: '常驻智能体',
+        channels: '通道',
         money: '今日花费',
         model: '模型',
       },
@@ -92,6 +95,7 @@ export function renderStatus(status: Status): string {
     [labels.queue, queue(status.queue)],
     ...agentLines(status).map((agent) => [labels.agents, agent] as const),
     ...residentLines(status).map((resident) => [labels.residents, resident] as const),
+    ...status.channels.map(({ name, ...state }) => [labels.channels, `${name}  ${sayConnection(state)}`] as const),
     [labels.money, sayMoney(status)],
     [labels.model, `${status.model.id}${status.model.note === null ? '' : ` (${texts().offline})`}`],
   ])

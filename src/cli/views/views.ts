@@ -6,6 +6,7 @@ import { titleOfRun } from '../../domain/title.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
 import { renderAgent, renderAgents, renderChangedAgent, renderDeletedAgent, renderNewAgent } from './agents.ts'
 import { renderAnswered, renderApproval, renderApprovals } from './approvals.ts'
+import { renderChannels } from './channels.ts'
 import { renderCycle, renderRecordedCycle } from './cycles.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
@@ -115,16 +116,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
     code === null
       ? JSON.stringify(rest)
       : `Send this to your chat before ${expires_at}: /pair ${code}\nUntil then its messages are ignored.`,
-  'channels list': ({ items, target, paired }) =>
-    [
-      formatTable(items, ['name', 'trouble', 'receives', 'pending', 'failed', 'last_sent_at', 'last_error']),
-      target === null
-        ? 'notices are not sent; to send them: tireless channels pair NAME'
-        : `notices are sent to ${target.channel}${target.chat_id === null ? '' : ` ${target.chat_id}`}`,
-      ...paired.map(
-        ({ channel, chat_id, paired_at }) => `paired: ${channel} ${chat_id ?? '(its only chat)'} since ${paired_at}`,
-      ),
-    ].join('\n'),
+  'channels list': renderChannels,
   'sources list': renderSources,
   'notices list': ({ items }) => formatTable(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
   undo: renderUndo,

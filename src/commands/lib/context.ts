@@ -9,6 +9,7 @@ import type { Skill, SkillFinding } from '../../domain/skill.ts'
 import type { Policy } from '../../engine/calls/policy-check.ts'
 import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
 import type { Breaker } from '../../engine/request/model-fallback.ts'
+import type { ChannelConnections } from '../../kernel/channels/connections.ts'
 import type { CycleOutcome } from '../../kernel/cycle/cycle.ts'
 import type { Notifier } from '../../kernel/notify/notifier.ts'
 import type { ProgressMessages } from '../../kernel/notify/progress-messages.ts'
@@ -143,6 +144,10 @@ interface Contacts {
   readonly progressMessages: Pick<ProgressMessages, 'run'>
   readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
+  /** The long connections of channels. `run` passes what they receive on to the conversation until `signal` aborts. */
+  readonly connections: Pick<ChannelConnections, 'stateOf' | 'problems'> & {
+    run(signal: AbortSignal): Promise<void>
+  }
   readonly sources: Sources
   /**
    * Contract: serves HTTP until the app closes; later calls return the same address. Call it before `drain`.

@@ -13,7 +13,7 @@ import { bad, type Check, check, type Found, good } from './health-check.ts'
 export const MAX_ROWS = 100_000
 
 export const OPEN_HOME_NEEDS = [
-  ...(['callFolders', 'clock', 'defaultModel', 'documents', 'epoch'] as const),
+  ...(['callFolders', 'channels', 'clock', 'connections', 'defaultModel', 'documents', 'epoch'] as const),
   ...(['kernel', 'machine', 'mcp', 'notifier', 'plugins', 'residents', 'sources', 'store'] as const),
 ] as const
 
@@ -49,7 +49,9 @@ const storeChecks = async (
 ]
 
 const setupChecks = async (
-  context: Needs<'defaultModel' | 'mcp' | 'notifier' | 'documents' | 'plugins' | 'sources'>,
+  context: Needs<
+    'channels' | 'connections' | 'defaultModel' | 'mcp' | 'notifier' | 'documents' | 'plugins' | 'sources'
+  >,
 ): Promise<Check[]> => [
   await check('model', () => {
     const id = context.defaultModel()
@@ -57,6 +59,7 @@ const setupChecks = async (
   }),
   ...(await serverChecks(context)),
   ...sourceChecks(context),
+  ...connectionChecks(context),
   ...(await pluginChecks(context)),
   await check('notices', async () => {
     const unpaired = await context.notifier.unpairedTarget()
@@ -159,6 +162,17 @@ const sourceChecks = ({ sources }: Needs<'sources'>): Check[] =>
     const found = [state, why].filter((part) => part !== null).join(': ')
     const remedy = listeners.length === 0 ? 'add it to `sources` of a resident, or remove it' : 'see the message'
     return { name: `source ${name}`, ...(isBad ? bad(found, remedy) : good(found)) }
+  })
+
+/** One check per channel that keeps a connection; without a kernel there is none, and nothing is wrong. */
+const connectionChecks = ({ channels, connections }: Needs<'channels' | 'connections'>): Check[] =>
+  [...channels].flatMap(([name, channel]) => {
+    const connection = connections.stateOf(name)
+    if (connection === null) return []
+    const { state, error } = connection
+    const problem = state === 'stopped' ? channel.trouble() : error
+    const found = problem === null ? state : `${state}: ${problem}`
+    return { name: `channel ${name}`, ...(problem === null ? good(found) : bad(found, 'see: tireless channels list')) }
   })
 
 /** One check per plugin. */

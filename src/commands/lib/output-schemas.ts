@@ -109,3 +109,10 @@ export const approvalSchema = z.object({
   answered_at: z.string().nullable(),
   answer_reason: z.string().nullable(),
 })
+
+export const connectionSchema = z.object({
+  state: z.enum(['connecting', 'connected', 'waiting', 'stopped']).describe('stopped: no kernel runs'),
+  since: z.string().nullable(),
+  next_at: z.string().nullable().describe('when it is tried again'),
+  error: z.string().nullable().describe('why the last attempt failed'),
+})

@@ -1,0 +1,25 @@
+/** Plugin `connections`: the long connections of channels. A command that runs the kernel also runs them. */
+
+import { ChannelConnections } from '../../kernel/channels/connections.ts'
+import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+
+export function connections(): Plugin {
+  return definePlugin({
+    name: 'connections',
+    needs: ['channels', 'clock', 'config', 'ids', 'log', 'secrets'],
+    provides: ['connections'],
+    setup(host) {
+      const [config, log] = [host.get('config'), host.get('log')]
+      const configured = (): Readonly<Record<string, unknown>> => config.loaded.config.channels
+      host.provide(
+        'connections',
+        new ChannelConnections({
+          ...{ channels: host.get('channels').all, clock: host.get('clock'), ids: host.get('ids') },
+          fingerprint: (name) => (configured()[name] === undefined ? null : JSON.stringify(configured()[name])),
+          redact: host.get('secrets').redact,
+          log: (level, event, details) => log.write(level, event, details),
+        }),
+      )
+    },
+  })
+}
