@@ -2,7 +2,7 @@
 
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
-import { handleChatMessage } from '../commands/lib/chat-commands.ts'
+import { handleChatMessage, tellInterruptedCommands } from '../commands/lib/chat-commands.ts'
 import type {
   AgentSetup,
   CommandContext,
@@ -47,7 +47,10 @@ export function createCommandContext(host: PluginHost): CommandContext {
     connections: {
       stateOf: (name) => host.get('connections').stateOf(name),
       problems: () => host.get('connections').problems(),
-      run: (signal) => host.get('connections').run((message) => handleChatMessage(context, message), signal),
+      async run(signal) {
+        await tellInterruptedCommands(context)
+        await host.get('connections').run((message) => handleChatMessage(context, message), signal)
+      },
     },
     sources: host.get('sources'),
     serveHttp: (how) => host.get('server').serve(context, how),

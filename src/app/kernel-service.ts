@@ -233,6 +233,7 @@ function kernelDeps(host: PluginHost, settings: () => KernelSettings): KernelDep
     models: host.get('models'),
     breaker: host.get('engine').breaker,
     settings,
+    noticeTarget: () => host.get('notifier').target(),
     watchFingerprint: (agent, watched) => watch.fingerprint([join(paths.root, 'agents', agent.agent_id), ...watched]),
     survey: (agent, since) => watch.survey(agent.watch, since),
     prepareWorkspace: async (sessionId, wanted = null) => (await prepareWorkspace(sessionId, wanted)).path,

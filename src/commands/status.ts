@@ -155,7 +155,7 @@ const NEEDS = [
   ...(['health', 'kernel', 'kernelId', 'models', 'pageAddress', 'residents', 'store'] as const),
 ] as const
 
-export type StatusNeeds = Needs<(typeof NEEDS)[number]>
+type StatusNeeds = Needs<(typeof NEEDS)[number]>
 
 export async function summarizeStatus(context: StatusNeeds) {
   const { store } = context

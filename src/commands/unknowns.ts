@@ -6,6 +6,7 @@ import { TirelessError } from '../domain/error.ts'
 import { RESOLUTIONS, type Resolution, type UnknownOutcome } from '../domain/unknown-outcome.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { unknownSchema } from './lib/output-schemas.ts'
 
 export const unknownsList = defineCommand({
@@ -32,16 +33,24 @@ export const unknownsResolve = defineCommand({
   }),
   output: unknownSchema,
   async run({ store, clock, ids }, { id, as }) {
-    const now = clock.now()
     const known = (await store.unknowns({})).find((unknown) => unknown.id === id)
     if (!known)
       throw new TirelessError('not_found', { what: 'no such call', got: id, fix: 'run tireless unknowns list' })
-    const observations = (await needsObservation(store, known)) ? [resolvedOp(known, as, now, ids.next())] : []
-    // One commit for both: an outcome is resolved only once, so nobody would repeat a lost observation.
-    const [{ unknown }] = await commitOne(store, [{ op: 'resolve', unknown_id: id, as, now }, ...observations])
+    const [{ unknown }] = await commitOne(store, await resolveOps({ store, clock, ids }, known, as))
     return unknown
   },
 })
+
+/** Contract: the operations that resolve the outcome, for one commit: it is resolved only once. */
+export async function resolveOps(
+  { store, clock, ids }: Needs<'store' | 'clock' | 'ids'>,
+  unknown: UnknownOutcome,
+  as: Resolution,
+): Promise<readonly [Extract<Op, { op: 'resolve' }>, ...Op[]]> {
+  const now = clock.now()
+  const observations = (await needsObservation(store, unknown)) ? [resolvedOp(unknown, as, now, ids.next())] : []
+  return [{ op: 'resolve', unknown_id: unknown.id, as, now }, ...observations]
+}
 
 /**
  * Whether the run has to be told of the resolution by an observation: yes if the run went on or has ended; a run that

@@ -12,6 +12,7 @@ import type { Documents } from '../ports/documents.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Models } from '../ports/model.ts'
 import type { Store } from '../ports/store.ts'
+import type { NoticeTarget } from './notify/notice-target.ts'
 import type { HeldDispatches } from './queue/held-dispatches.ts'
 import type { WakeSignal } from './queue/wake-signal.ts'
 
@@ -59,6 +60,8 @@ export interface KernelDeps {
   readonly breaker: Breaker
   /** Contract: the current settings; the configuration may change between cycles. */
   settings(): KernelSettings
+  /** Contract: the chat that gets the notices now; null if there is none. Its model is the kernel's, too (E13). */
+  noticeTarget(): Promise<Pick<NoticeTarget, 'channel' | 'chat_id'> | null>
   /** Contract: a text that changes whenever something that the agent watches changes; never rejects. */
   watchFingerprint(agent: Agent, watched: readonly WatchSpec[]): Promise<string>
   /** Contract: describes what the agent watches, and what is new since the marks of an earlier call; never rejects. */

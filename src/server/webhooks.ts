@@ -1,7 +1,7 @@
 /** Webhooks of channels and sources, which verify the sender; each message is handled once. */
 
-import { type ChatNeeds, handleChatMessage } from '../commands/lib/chat-commands.ts'
-import type { Needs } from '../commands/lib/context.ts'
+import { handleChatMessage } from '../commands/lib/chat-commands.ts'
+import type { CommandContext, Needs } from '../commands/lib/context.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import type { AnsweredRequest, IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
@@ -12,7 +12,7 @@ import { checkChatMessage } from '../ports/check-chat-message.ts'
  * Throws `unauthorized` if the sender cannot be verified. `name`: name of the channel or source.
  */
 export async function receiveWebhook(
-  context: ChatNeeds & Needs<'sources'>,
+  context: CommandContext,
   name: string,
   sent: Omit<IncomingRequest, 'now'>,
   isSource: boolean,

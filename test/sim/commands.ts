@@ -3,8 +3,9 @@
 import { z } from 'zod'
 import { approvalsAllow, approvalsDeny, approvalsList } from '../../src/commands/approvals.ts'
 import { cycleNow, once, pause, resume } from '../../src/commands/cycles.ts'
-import { type ChatNeeds, handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
+import { handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
 import { type Command, defineCommand } from '../../src/commands/lib/command.ts'
+import type { CommandContext } from '../../src/commands/lib/context.ts'
 import { CONVERSATION_NEEDS } from '../../src/commands/lib/conversation.ts'
 import { observeCommand } from '../../src/commands/observe.ts'
 import { enqueue, queueCancel, queueList } from '../../src/commands/queue.ts'
@@ -70,7 +71,7 @@ const say = defineCommand({
   input: z.object({ chat: z.string(), message_id: z.string(), text: z.string() }),
   output: z.object({ duplicate: z.boolean() }),
   run: (context, { chat: chat_id, ...said }) =>
-    handleChatMessage(context as ChatNeeds, { channel: CHANNEL, chat_id, user_id: 'owner', ...said }),
+    handleChatMessage(context as CommandContext, { channel: CHANNEL, chat_id, user_id: 'owner', ...said }),
 })
 
 /** A channel that a resident listens to delivers a message, at least once. */

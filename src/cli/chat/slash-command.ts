@@ -2,6 +2,7 @@
 
 import type { Command } from '../../commands/lib/command.ts'
 import { findCommand, loadCommands } from '../../commands/lib/registry.ts'
+import { splitWords } from '../../commands/lib/words.ts'
 import { editDistance } from '../../domain/edit-distance.ts'
 import { chatTexts } from './chat-texts.ts'
 
@@ -51,12 +52,6 @@ async function nearestName(typed: string): Promise<string> {
   const names = [...Object.keys(OWN), ...Object.keys(SHORT), ...(await loadCommands()).map(({ name }) => name)]
   const first = names.map((name) => ({ name, distance: editDistance(name, typed) }))
   return first.toSorted((a, b) => a.distance - b.distance)[0]?.name ?? 'help'
-}
-
-/** Contract: words separated by blanks; quotes keep blanks inside a word. */
-function splitWords(text: string): readonly string[] {
-  const words = text.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)
-  return [...words].map(([, double, single, plain]) => double?.replaceAll(/\\(.)/g, '$1') ?? single ?? plain ?? '')
 }
 
 /** Contract: one line per command that can be used in the chat. */

@@ -59,6 +59,20 @@ export const unpairedNote = ({
   remedy: `if it is yours: ${pairCommand(channel, chat_id)}; if not: tireless channels unpair`,
 })
 
+interface KernelChatSources {
+  settings(): Pick<KernelSettings, 'channel' | 'chat_id'>
+  noticeTarget(): Promise<Pick<NoticeTarget, 'channel' | 'chat_id'> | null>
+}
+
+/** The part of the metadata by which the model of a run is selected: the chat in which people follow the kernel. */
+export async function chatOfKernel({
+  settings,
+  noticeTarget,
+}: KernelChatSources): Promise<Readonly<Record<string, string>>> {
+  const { channel, chat_id } = (await noticeTarget()) ?? settings()
+  return { ...(channel === null ? {} : { channel }), ...(chat_id === null ? {} : { chat_id }) }
+}
+
 function isBound(bound: Json): bound is { channel: string | null; chat_id: string | null } {
   return typeof bound === 'object' && bound !== null && 'channel' in bound && 'chat_id' in bound
 }

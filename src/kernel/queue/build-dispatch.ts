@@ -9,6 +9,7 @@ import { UNTRUSTED_LABEL } from '../../domain/label.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 import { buildAgentPrompt, type PromptValues } from '../cycle/agent-prompt.ts'
 import type { AgentCandidate, PlannedDispatch } from '../cycle/planners/planner.ts'
+import { chatOfKernel } from '../notify/notice-target.ts'
 import type { KernelDeps } from '../settings.ts'
 
 interface DispatchOrder {
@@ -29,7 +30,7 @@ export async function buildDispatch(
   const { ids, settings, prepareWorkspace } = deps
   const { agent, fingerprint } = candidate
   const { prompt = agent.prompt, priority = agent.priority, reason, by_model = false } = planned
-  const { id: kernel_id, user_id, channel, chat_id } = settings()
+  const { id: kernel_id, user_id } = settings()
   const dispatch_id = ids.next()
   const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
   const workspace = await prepareWorkspace(session_id, agent.workspace)
@@ -50,8 +51,7 @@ export async function buildDispatch(
       ...built.metadata,
       ...(by_model ? { label: { ...UNTRUSTED_LABEL }, words: 'model' } : {}),
       ...(user_id === null ? {} : { user_id }),
-      ...(channel === null ? {} : { channel }),
-      ...(chat_id === null ? {} : { chat_id }),
+      ...(await chatOfKernel(deps)),
       ...(agent.timeout === undefined ? {} : { budget: { ms: agent.timeout } }),
       ...(survey ? { watched: { ...survey.marks } } : {}),
       ...{ sight: fingerprint, reason },

@@ -75,6 +75,7 @@ function createKernelDeps(world: World, proc: SimProcess, plan: KernelPlan, part
     breaker: engine.breaker,
     documents: createSimDocuments(world, proc, engine),
     settings: () => kernelSettings(world, plan),
+    noticeTarget: async () => null,
     watchFingerprint: async () => '',
     survey: async () => ({ text: '', marks: { newest: 0, heads: {} } }),
     prepareWorkspace: async (sessionId, wanted) => `/nowhere/${wanted ?? sessionId}`,

@@ -14,6 +14,7 @@ import { commitOne } from '../../../ports/store.ts'
 import { fenceUntrusted, nonceOf } from '../../../prompt-compiler/data-fence.ts'
 import { loadPrompt } from '../../../prompts/load-prompt.ts'
 import { extractSummary } from '../../autonomy/run-summary.ts'
+import { chatOfKernel } from '../../notify/notice-target.ts'
 import type { KernelDeps, PlannerSettings } from '../../settings.ts'
 import {
   type AgentCandidate,
@@ -60,12 +61,13 @@ export function llmPlanner(deps: KernelDeps): Planner {
 }
 
 async function askModel(
-  { store, clock, ids, settings, prepareWorkspace: workspace, runDispatches: work }: KernelDeps,
+  deps: KernelDeps,
   { model, timeout, max_dispatches }: PlannerSettings,
   occasion: PlanningContext,
   open: readonly AgentCandidate[],
   signal: AbortSignal,
 ): Promise<string> {
+  const { store, clock, ids, settings, prepareWorkspace: workspace, runDispatches: work } = deps
   const dispatch_id = ids.next()
   const session_id = `kernel-${PLANNER_AGENT}-${dispatch_id}`
   await commitOne(store, [
@@ -84,7 +86,7 @@ async function askModel(
           metadata: {
             behaviour: PLANNER_AGENT,
             budget: { steps: 1, ms: timeout },
-            ...(model === null ? {} : { model }),
+            ...(model === null ? await chatOfKernel(deps) : { model }),
           },
           source: 'planner',
           key: occasion.cycle_id,

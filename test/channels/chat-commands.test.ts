@@ -1,0 +1,289 @@
+/** Commands in a chat: the chat's own, and those of the command line. */
+
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { z } from 'zod'
+import { shortId } from '../../src/domain/short-id.ts'
+import { defineTool } from '../../src/ports/define-tool.ts'
+import type { ModelProvider } from '../../src/ports/model.ts'
+import { commitOne } from '../../src/ports/store.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { chatChannel, sendChatMessage } from '../support/chat-kernel.ts'
+import { openTalkApp, pairTalk, receivedTexts, routing, say, type TalkApp, work } from '../support/conversations.ts'
+import { isPlanning, MINUTE, NOON } from '../support/kernels.ts'
+import { advanceUntilDone, freshFolder, openApp, waitUntil } from '../support/open-app.ts'
+
+/** A tool that a person has to allow; it counts its calls. */
+const payTool = () => {
+  const paid: string[] = []
+  const tool = defineTool<{ to: string }>({
+    ...{ name: 'pay', description: 'pays', args: z.strictObject({ to: z.string() }) },
+    effect: () => ({ recovery: 'idempotent', reach: 'none' }),
+    asks: () => 'it costs money',
+    run: async ({ to }) => {
+      paid.push(to)
+      return { status: 'ok', content: 'paid' }
+    },
+  })
+  return { tool, paid }
+}
+
+interface PayingTalk extends TalkApp {
+  readonly paid: readonly string[]
+}
+
+/** A paired chat in which a run waits for the approval of a payment. */
+async function openPaying(t: TestContext): Promise<PayingTalk> {
+  const { tool, paid } = payTool()
+  const talk = await openTalkApp(
+    t,
+    {
+      front: () => routing({ new: true }),
+      work: ({ messages }) =>
+        JSON.stringify(messages).includes('"pay')
+          ? { text: 'Done.' }
+          : { calls: [{ tool: 'pay', args: { to: 'bob' } }] },
+    },
+    { tools: [tool] },
+  )
+  await pairTalk(talk)
+  await say(talk, 'settle the bill')
+  await work(talk)
+  return { ...talk, paid }
+}
+
+const openIds = async ({ app }: TalkApp): Promise<readonly string[]> =>
+  (await app.run('approvals list', { status: 'open' })).items.map(({ id }) => shortId(id))
+
+/** Sends the text, delivers the replies, and returns the last one. */
+async function ask(talk: TalkApp, text: string, id = text): Promise<string> {
+  await say(talk, text, id)
+  await work(talk)
+  return receivedTexts(talk).at(-1) ?? ''
+}
+
+describe('answers in a chat', () => {
+  for (const [answer, allowed] of [
+    ['allow ID', true],
+    ['Approve ID', true],
+    ['批准 ID', true],
+    ['批准ID', true],
+    ['/allow ID', true],
+    ['deny ID too expensive', false],
+    ['拒绝 ID 太贵', false],
+    ['/deny ID too expensive', false],
+  ] as const)
+    test(`E12, O11: "${answer}" answers by three characters of the id, once`, async (t) => {
+      const talk = await openPaying(t)
+      const [id = ''] = await openIds(talk)
+      await say(talk, answer.replace('ID', id.slice(0, 3)), 'a1')
+      await work(talk)
+      assert.deepEqual(talk.paid, allowed ? ['bob'] : [])
+      const [approval] = (await talk.app.run('approvals list', {})).items
+      const reason = answer.includes('too') ? 'too expensive' : answer.includes('太') ? '太贵' : null
+      assert.deepEqual([approval?.status, approval?.answer_reason], [allowed ? 'allowed' : 'denied', reason])
+      // The same button again, and the other one: both are stale.
+      for (const again of [`/allow ${id}`, `/deny ${id}`, `allow ${id.slice(0, 3)}`])
+        assert.match(await ask(talk, again, `again ${again}`), /^No effect: pay was already decided/)
+      assert.deepEqual(talk.paid, allowed ? ['bob'] : [])
+      const [after] = (await talk.app.run('approvals list', {})).items
+      assert.equal(after?.status, allowed ? 'allowed' : 'denied')
+    })
+
+  test('E12: words that only look like an answer are a message', async (t) => {
+    const talk = await openTalkApp(t, { front: () => routing({ none: true, reply: 'I see.' }) })
+    await pairTalk(talk)
+    for (const text of ['allow access to the shed', 'deny bad requests', 'allow fff', '批准 这个请求'])
+      assert.equal(await ask(talk, text), 'I see.', text)
+  })
+
+  test('E12: an id that several approvals share asks which one is meant, and allows none', async (t) => {
+    const { tool, paid } = payTool()
+    const calls = ['ann', 'bob'].map((to) => ({ tool: 'pay', args: { to } }))
+    const talk = await openTalkApp(
+      t,
+      { front: () => routing({ new: true }), work: () => ({ calls }) },
+      { tools: [tool] },
+    )
+    await pairTalk(talk)
+    await say(talk, 'settle both')
+    await work(talk)
+    const [id = ''] = await openIds(talk)
+    const which = await ask(talk, `allow ${id.slice(0, 3)}`)
+    assert.match(which, /^Which call do you mean/)
+    for (const one of await openIds(talk)) assert.ok(which.includes(`/allow ${one}`), one)
+    assert.deepEqual(paid, [])
+  })
+})
+
+describe('commands of the command line in a chat', () => {
+  async function openQuiet(t: TestContext): Promise<TalkApp> {
+    const talk = await openTalkApp(t, { front: () => routing({ none: true, reply: 'I see.' }) })
+    await pairTalk(talk)
+    return talk
+  }
+
+  test('E16: verbs are made from the registry; a group alone lists or shows what it has', async (t) => {
+    const talk = await openQuiet(t)
+    await talk.app.run('enqueue', { task: 'count the words' })
+    for (const [text, expected] of [
+      ['/queue list', /^- `[0-9a-f]{8}` .*count the words/],
+      ['/queue', /count the words/],
+      ['/queue list --status failed', /^none$/],
+      ['/agent list', /^none$/],
+      ['/budget', /USD|usd|none/i],
+      ['/budget show', /usd/i],
+      ['/todo list', /none/],
+      ['/cycles', /none/],
+      ['/Models List', /scripted|offline/i],
+      ['/status', /^Kernel\[default\]\n- state:/],
+      ['/approvals', /Nothing waits/],
+      ['/ask what did you do today?', /./],
+      ['/help', /\/queue list/],
+    ] as const)
+      assert.match(await ask(talk, text), expected, text)
+  })
+
+  test('E16: what a chat must not do is refused with the command to run instead; nothing is changed', async (t) => {
+    const talk = await openQuiet(t)
+    for (const name of ['secrets list', 'secrets set', 'plugins list', 'mcp list', 'config explain', 'channels pair'])
+      assert.match(
+        await ask(talk, `/${name} x`),
+        new RegExp(`^${name} cannot be used in a chat.*tireless ${name}`),
+        name,
+      )
+    for (const name of ['start', 'upgrade', 'backup', 'restore', 'budget set', 'models use', 'init', 'channels unpair'])
+      assert.match(await ask(talk, `/${name} x`), /cannot be used in a chat/, name)
+    assert.match(await ask(talk, '/enqueue x --workspace /etc'), /only on the command line/)
+    assert.match(await ask(talk, '/qeue list'), /^There is no \/qeue\. Did you mean \/queue list\?/)
+    assert.match(await ask(talk, '/queue show nothing'), /no such dispatch/)
+  })
+
+  test('E16: a task enqueued by a message that arrives twice is enqueued once', async (t) => {
+    const talk = await openQuiet(t)
+    await say(talk, '/enqueue write a poem', 'm1')
+    assert.deepEqual(await say(talk, '/enqueue write a poem', 'm1'), { duplicate: true })
+    const { items } = await talk.app.run('queue list', {})
+    assert.deepEqual(
+      items.map(({ prompt }) => prompt),
+      ['write a poem'],
+    )
+  })
+
+  test('E16: a slow command is noted until its reply; one that a crash interrupted is told, and not run again', async (t) => {
+    const seen: Promise<unknown>[] = []
+    const talk = await openTalkApp(t, {
+      front: () => routing({ none: true, reply: '-' }),
+      work() {
+        seen.push(talk.app.context.store.setting('chat commands'))
+        return { text: 'nothing' }
+      },
+    })
+    await pairTalk(talk)
+    const noted = { channel: 'chat', chat_id: 'c9', message_id: 'm1', text: '/ask what did you do?' }
+    assert.deepEqual(await say(talk, noted.text, 'm1'), { duplicate: false })
+    assert.deepEqual(await say(talk, noted.text, 'm1'), { duplicate: true })
+    await waitUntil(async () => (await talk.app.run('notices list', {})).items.length === 1)
+    const [atWork] = await Promise.all(seen)
+    assert.deepEqual([atWork, await talk.app.context.store.setting('chat commands')], [[noted], []])
+    // As a process leaves it that dies before the reply.
+    const left = { ...noted, message_id: 'm2' }
+    await commitOne(talk.app.context.store, [{ op: 'set', name: 'chat commands', value: [left] }])
+    const asked = talk.model.requests.length
+    void talk.app.run('start', {})
+    await waitUntil(() =>
+      talk.chat.received.some(({ text }) => text.startsWith('The program stopped while it worked on')),
+    )
+    assert.deepEqual([await talk.app.context.store.setting('chat commands'), talk.model.requests.length], [[], asked])
+  })
+
+  test('E12: /stop cancels what runs or waits for the chat; without work it names /stop kernel', async (t) => {
+    const talk = await openPaying(t)
+    await talk.app.run('enqueue', { task: 'of somebody else', at: '1h' })
+    await ask(talk, '/stop')
+    assert.ok(receivedTexts(talk).includes('Stopped:\n- settle the bill'))
+    const { items } = await talk.app.run('queue list', {})
+    assert.deepEqual(items.map(({ prompt, status }) => `${prompt}: ${status}`).sort(), [
+      ': done',
+      'of somebody else: waiting',
+      'settle the bill: cancelled',
+    ])
+    assert.match(await ask(talk, '/stop', 'again'), /^Nothing runs or waits for this chat.*\/stop kernel/)
+    assert.deepEqual(talk.paid, [])
+  })
+
+  test('E12: /stop kernel replies, then stops the program', async (t) => {
+    const talk = await openQuiet(t)
+    const started = talk.app.run('start', {})
+    await waitUntil(() => talk.app.context.kernel.isRunning())
+    await say(talk, '/stop kernel')
+    await started
+    assert.match((await talk.app.run('notices list', {})).items[0]?.text ?? '', /stops after the current step/)
+  })
+})
+
+describe('/model', () => {
+  /** Two models that record who asks them. */
+  function twoModels(asked: string[]): ModelProvider {
+    return {
+      name: 'mine',
+      models: ['fast', 'slow'],
+      open: (name) => ({
+        ...scriptedModel((request) => {
+          asked.push(`${name} ${isPlanning(request) ? 'plans' : 'works'}`)
+          if (isPlanning(request)) return { text: '[{"agent_id": "x", "reason": "due"}]' }
+          return { text: '## Execution Summary\nnothing to do' }
+        }),
+        price: { input: 1, output: 1, max_output: 100 },
+      }),
+    }
+  }
+
+  test('E13: /model moves the chat, and the kernel whose notices come there, planner included', async (t) => {
+    const asked: string[] = []
+    const chat = chatChannel()
+    const clock = new FakeClock({ now: NOON })
+    const config = {
+      models: { default: 'mine/fast' },
+      sandbox: 'off',
+      kernel: { planner: { mode: 'llm' }, agents: [{ agent_id: 'x', prompt: 'look around' }] },
+    }
+    const options = { channels: [chat], modelProviders: [twoModels(asked)], clock, yaml: JSON.stringify(config) }
+    const folder = freshFolder(t)
+    const app = await openApp(t, { ...options, home: folder })
+    const home = { app, chat, clock, home: '', model: scriptedModel(() => ({ text: '' })) }
+    const cycle = async (): Promise<readonly string[]> => {
+      asked.length = 0
+      // Something new, so that there is something to plan.
+      mkdirSync(join(folder, 'agents', 'x'), { recursive: true })
+      writeFileSync(join(folder, 'agents', 'x', 'news.md'), String(clock.now()))
+      await clock.advance(90 * MINUTE)
+      await advanceUntilDone(clock, app.run('once', {}))
+      return [...new Set(asked)]
+    }
+    const reply = async (text: string, id = text): Promise<string> => {
+      await sendChatMessage(home, text, id)
+      return (await app.run('notices list', { limit: 1 })).items[0]?.text ?? ''
+    }
+    await app.run('channels pair', { name: 'chat', chat: 'c9' })
+    await app.run('channels unpair', {})
+    assert.deepEqual(await cycle(), ['fast plans', 'fast works'])
+    assert.match(
+      await reply('/model'),
+      /^Model of this chat: the default model \(mine\/fast\)\.\n.*`\/model mine\/slow`/s,
+    )
+    assert.match(await reply('/model slow'), /^This chat now uses mine\/slow/)
+    assert.deepEqual(await cycle(), ['fast plans', 'fast works'], 'its notices go elsewhere')
+    await reply('/notice')
+    assert.deepEqual(await cycle(), ['slow plans', 'slow works'])
+    assert.match(await reply('/model mine/fast'), /The kernel’s own runs use it, too/)
+    assert.deepEqual(await cycle(), ['fast plans', 'fast works'])
+    assert.match(await reply('/model nobody/x'), /nobody.*\n.*`\/model mine\/slow`/s)
+    await reply('/model slow', 'again')
+    assert.match(await reply('/model default'), /default model \(mine\/fast\)/)
+    assert.deepEqual(await cycle(), ['fast plans', 'fast works'])
+  })
+})
