@@ -28,9 +28,13 @@ const keyOf = (to: ReplyTo): readonly (string | null)[] =>
 /** Longest name of a chat in the id of its session. */
 const MAX_NAME = 100
 
-/** The session in front of a chat: it reads what is said there without naming a session. */
-export const frontSessionId = (to: ReplyTo): string =>
-  'session' in to ? to.session : `chat-${[to.channel, ...(to.chat === null ? [] : [to.chat])].map(plainName).join('-')}`
+/** The session in front of a chat, or of a thread of it: it reads what is said there without naming a session. */
+export function frontSessionId(to: ReplyTo): string {
+  if ('session' in to) return to.session
+  const chat = [to.channel, ...(to.chat === null ? [] : [to.chat])].map(plainName).join('-')
+  // No name contains a plus, so no thread has the session of another chat.
+  return `chat-${chat}${to.thread === undefined ? '' : `+${plainName(to.thread)}`}`
+}
 
 /** The session in front of a terminal or program. */
 export const namedFrontSessionId = (name: string): string => `chat-${plainName(name)}`

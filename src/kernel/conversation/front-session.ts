@@ -41,8 +41,13 @@ export function namedChat(name: string): Chat {
   return { front, reply_to: { session: front }, metadata: {} }
 }
 
-export function channelChat({ channel, chat_id, user_id }: Pick<ChatMessage, 'channel' | 'chat_id' | 'user_id'>): Chat {
-  const reply_to = { channel, chat: chat_id }
+export function channelChat({
+  channel,
+  chat_id,
+  user_id,
+  thread_id,
+}: Pick<ChatMessage, 'channel' | 'chat_id' | 'user_id' | 'thread_id'>): Chat {
+  const reply_to = { channel, chat: chat_id, ...(thread_id === undefined ? {} : { thread: thread_id }) }
   return {
     ...{ front: frontSessionId(reply_to), reply_to },
     metadata: { channel, ...(chat_id === null ? {} : { chat_id }), ...(user_id === null ? {} : { user_id }) },

@@ -14,8 +14,9 @@ import { CLEAN_LABEL, isCleanLabel, lowestLabel } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { isFrontSession, type ReplyTo, readReplyTo } from '../../domain/reply-to.ts'
 import { readRouted } from '../../domain/routed.ts'
+import { threadBinding, threadSetting } from '../../domain/thread-binding.ts'
 import type { MessageRouter, RoutedTurn } from '../../ports/message-router.ts'
-import { commitOne } from '../../ports/store.ts'
+import { commitOne, type Op, type OpResults } from '../../ports/store.ts'
 import { idFromCall } from '../queue/id-from-call.ts'
 import { CONVERSATION_PRIORITY, type ConversationDeps } from './front-session.ts'
 
@@ -39,14 +40,15 @@ async function passOn(deps: ConversationDeps, turn: RoutedTurn, session_id: stri
   if (!isKnown) throw await noSuchSession(deps, session_id)
   const { messages, reply_to } = await messagesOf(deps, turn.origin)
   const now = clock.now()
-  const results = await commitOne(
-    store,
-    messages.map((observation) => ({
+  const publish = messages.map(
+    (observation): Extract<Op, { op: 'publish' }> => ({
       ...{ op: 'publish', session_id, successor_id: ids.next(), now },
       observation: { ...(reply_to ? { reply_to } : {}), ...observation },
-    })),
+    }),
   )
-  return { dispatch_id: results.find(({ dispatch_id }) => dispatch_id !== null)?.dispatch_id ?? null }
+  const results = await commitOne<readonly Op[]>(store, [...publish, ...bindThread(reply_to, session_id)])
+  const published = results.slice(0, publish.length) as readonly OpResults['publish'][]
+  return { dispatch_id: published.find(({ dispatch_id }) => dispatch_id !== null)?.dispatch_id ?? null }
 }
 
 async function startSession(deps: ConversationDeps, turn: RoutedTurn, title: string | undefined) {
@@ -71,8 +73,15 @@ async function startSession(deps: ConversationDeps, turn: RoutedTurn, title: str
       ...(messages.some(({ words }) => words !== undefined) ? { words: 'model' } : {}),
     },
   }
-  await commitOne(store, [{ op: 'enqueue', dispatches: [dispatch], now: clock.now() }])
+  const enqueue = { op: 'enqueue', dispatches: [dispatch], now: clock.now() } as const
+  await commitOne<readonly Op[]>(store, [enqueue, ...bindThread(reply_to, session_id)])
   return { session_id, dispatch_id }
+}
+
+/** Later messages of the thread go to the session directly. */
+function bindThread(to: ReplyTo | undefined, session_id: string): readonly Op[] {
+  const name = to && threadSetting(to)
+  return name === undefined ? [] : [{ op: 'set', name, value: threadBinding(session_id) }]
 }
 
 /** The owner's messages that the current run of a session has read so far, and where their answers go. */

@@ -1,12 +1,15 @@
 /**
- * What a message of the owner does: it answers what the chat was asked, or it goes to the session in front of the chat.
+ * What a message of the owner does: it answers what the chat was asked; in a thread that belongs to a session it goes
+ * there; otherwise it goes to the session in front of the chat.
  * Must not know: how the message came, how the answer is delivered.
  */
 
 import { assertNever } from '../../domain/error.ts'
 import { type Language, languageOf } from '../../domain/language.ts'
+import type { ReplyTo } from '../../domain/reply-to.ts'
 import { shortId } from '../../domain/short-id.ts'
-import type { Op } from '../../ports/store.ts'
+import { readThreadBinding, threadSetting } from '../../domain/thread-binding.ts'
+import { fallbackIfUnreadable, type Op, type Store } from '../../ports/store.ts'
 import { answerOps } from './answer-approval.ts'
 import { type Expectation, matchExpectation, readExpectations } from './expectations.ts'
 import { type Chat, type ConversationDeps, frontOps, type OwnerMessage, publishOp } from './front-session.ts'
@@ -40,6 +43,8 @@ export async function receiveMessage(
     case 'none': {
       const text = await answerAtOnce(said.text)
       if (text !== undefined) return { ops: [], session_id: null, text }
+      const bound = await boundSession(deps.store, chat.reply_to)
+      if (bound !== undefined) return { ops: [publishOp(deps, chat, bound, said)], session_id: bound }
       return { ops: await frontOps(deps, chat, said), session_id: chat.front }
     }
     case 'question':
@@ -55,6 +60,13 @@ export async function receiveMessage(
     default:
       return assertNever(match)
   }
+}
+
+/** Contract: the session to which earlier messages of this thread were passed on; undefined if there is none. */
+async function boundSession(store: Store, to: ReplyTo): Promise<string | undefined> {
+  const name = threadSetting(to)
+  const bound = name && readThreadBinding(await fallbackIfUnreadable(store.setting(name), null))
+  return bound !== undefined && (await store.session(bound)) ? bound : undefined
 }
 
 function askWhich(candidates: readonly Expectation[], language: Language): string {

@@ -2,6 +2,7 @@
 
 import { approvalObservationId } from '../../../domain/approval.ts'
 import { agentResultId } from '../../../domain/sub-agent.ts'
+import { THREAD_SETTING, threadBinding } from '../../../domain/thread-binding.ts'
 import type { ApplyOp } from './op-context.ts'
 import type { Sql } from './refuse-batch.ts'
 import { readableCondition } from './unreadable-rows.ts'
@@ -61,7 +62,15 @@ function deleteSession(sql: Sql, session: number, last: number | null): readonly
   for (const table of ['approvals', 'unknowns', 'inbox', 'todos', 'todo_receipts', 'dispatches'])
     sql(`DELETE FROM ${table} WHERE session = ?`).run(session)
   sql('DELETE FROM grants WHERE session_id = (SELECT session_id FROM sessions WHERE n = ?)').run(session)
+  unbindThreads(sql, session)
   sql('DELETE FROM sessions WHERE n = ?').run(session)
   for (const { n } of entries) sql('DELETE FROM journal WHERE n = ?').run(Number(n))
   return runs.map(({ dispatch_id }) => String(dispatch_id))
+}
+
+/** The threads of chats whose messages went to this session. */
+function unbindThreads(sql: Sql, session: number): void {
+  const row = sql('SELECT session_id FROM sessions WHERE n = ?').get(session)
+  const value = JSON.stringify(threadBinding(String(row?.session_id)))
+  sql(`DELETE FROM settings WHERE name GLOB '${THREAD_SETTING}*' AND value = ?`).run(value)
 }

@@ -2,7 +2,6 @@
 
 import { type Language, languageOf } from '../../../domain/language.ts'
 import type { ChatMessage } from '../../../domain/message.ts'
-import { shortId } from '../../../domain/short-id.ts'
 import { channelChat, publishOp } from '../../../kernel/conversation/front-session.ts'
 import { setNoticeTarget } from '../../../kernel/notify/notice-target.ts'
 import { summarizeStatus } from '../../status.ts'
@@ -33,7 +32,7 @@ export async function runChatCommand(context: CommandContext, message: ChatMessa
   if (own) return own({ context, message, rest, language })
   const verb = await runVerb(context, message, text.slice(1), language)
   return (
-    verb ?? replyOnly([TEXTS[language].unknown(typed, nearestVerb(name, Object.keys(OWN))), help(language)].join('\n'))
+    verb ?? replyOnly([help(language), TEXTS[language].unknown(typed, nearestVerb(name, Object.keys(OWN)))].join('\n'))
   )
 }
 
@@ -86,7 +85,7 @@ async function sendToSession({ context, message, rest, language }: TypedCommand)
   if (!only || second || text === '') return replyOnly(texts.whichSession(typed))
   const said = { id: `${message.channel} ${message.message_id}`, text }
   const op = publishOp(context, channelChat(message), only.session_id, said)
-  return { kind: 'command', ops: [op], text: texts.sent(shortId(only.session_id)) }
+  return { kind: 'command', ops: [op], text: texts.sent(only.session_id) }
 }
 
 type Status = Awaited<ReturnType<typeof summarizeStatus>>

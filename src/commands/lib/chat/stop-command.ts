@@ -2,7 +2,7 @@
 
 import type { Dispatch } from '../../../domain/dispatch.ts'
 import type { Language } from '../../../domain/language.ts'
-import type { ReplyTo } from '../../../domain/reply-to.ts'
+import { isSameTarget, type ReplyTo } from '../../../domain/reply-to.ts'
 import { titleOfRun } from '../../../domain/title.ts'
 import { readTalk } from '../../../kernel/conversation/expectations.ts'
 import type { OpResults, Store } from '../../../ports/store.ts'
@@ -50,8 +50,9 @@ async function findWorkOf(store: Store, chat: ReplyTo): Promise<readonly Dispatc
   return open.filter((_, at) => isOwn[at])
 }
 
+/** A thread is within its chat. */
 const isWithin = (to: ReplyTo, chat: ReplyTo): boolean =>
-  'channel' in to && 'channel' in chat && to.channel === chat.channel && to.chat === chat.chat
+  isSameTarget(to, chat) || ('channel' in to && isSameTarget({ channel: to.channel, chat: to.chat }, chat))
 
 const TEXTS = {
   en: {
