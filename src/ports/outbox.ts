@@ -20,8 +20,8 @@ export type OutboxOp =
       readonly due: number
     }
   /**
-   * The channel accepted the first `parts` parts of this revision. `provider_id`: the receiver's id of the message; null: none.
-   * No effect on a finished message.
+   * The channel accepted the first `parts` parts of this revision. `provider_id`: the receiver's id of the message;
+   * null: none. No effect on a finished message.
    */
   | {
       readonly op: 'part_sent'

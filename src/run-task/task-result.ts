@@ -28,7 +28,7 @@ export function answerSchemaText(schema: z.ZodType | undefined): string | undefi
   })
 }
 
-/** JSON Schema has no flags, and without them a pattern would refuse right answers. The program's schema checks them. */
+/** JSON Schema has no flags; without them a pattern would refuse right answers. The program's own schema checks it. */
 function dropFlaggedPatterns({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void {
   const { patterns = [] } = zodSchema._zod.bag as { readonly patterns?: Iterable<RegExp> }
   const flagged = new Set([...patterns].filter(({ flags }) => flags !== '').map(({ source }) => source))

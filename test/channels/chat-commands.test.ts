@@ -173,7 +173,7 @@ describe('commands of the command line in a chat', () => {
     )
   })
 
-  test('E16: a slow command is noted until its reply; one that a crash interrupted is told, and not run again', async (t) => {
+  test('E16: a slow command is noted until its reply; one that a crash cut short is told, not run again', async (t) => {
     const seen: Promise<unknown>[] = []
     const talk = await openTalkApp(t, {
       front: () => routing({ none: true, reply: '-' }),

@@ -12,8 +12,11 @@ import { openTalkApp, pairTalk, routing, say } from '../support/conversations.ts
 import { runClockFor } from '../support/kernels.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
 
-for (const replaces of [true, false])
-  test(`E16: a chat that ${replaces ? 'can' : 'cannot'} replace messages sees ${replaces ? 'one of the progress' : 'none of it'}`, async (t) => {
+for (const [replaces, title] of [
+  [true, 'E16: a chat sees the progress of long work in one message, replaced in place'],
+  [false, 'E16: a chat that cannot replace messages sees no progress, only the answers'],
+] as const)
+  test(title, async (t) => {
     const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const dig = defineTool({
       ...{ name: 'dig', description: 'takes long', args: z.strictObject({ where: z.string() }) },

@@ -184,7 +184,7 @@ describe('run setup', () => {
     )
   })
 
-  test('case 53: a run that is opened while the store closes leaves nothing behind that keeps the process', async (t) => {
+  test('case 53: a run that is opened while the store closes leaves nothing that keeps the process', async (t) => {
     const clock = new FakeClock()
     const log: string[] = []
     let closeStore = async (): Promise<void> => {}

@@ -170,7 +170,7 @@ interface ShownProgress {
 }
 
 /** Contract: pure; Markdown. */
-export function renderProgress({ isOpen, status, steps, ms, calls, todos }: ShownProgress, language: Language): string {
+function renderProgress({ isOpen, status, steps, ms, calls, todos }: ShownProgress, language: Language): string {
   const texts = TEXTS[language]
   const state = isOpen ? texts.running : (texts[status as keyof typeof texts] ?? texts.running)
   const plan = todos.slice(0, SHOWN_TODOS).map(({ code, title, status: is }) => {

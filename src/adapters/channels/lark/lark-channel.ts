@@ -5,7 +5,7 @@ import type { Channel } from '../../../ports/channel.ts'
 import { untilAborted } from '../../../ports/deadline.ts'
 import { BotThreads } from './bot-threads.ts'
 import { createLarkApi, type LarkApi, type LarkApp } from './lark-api.ts'
-import { type ConnectionDeps, holdConnection } from './long-connection.ts'
+import { holdConnection, type LarkConnectionDeps } from './long-connection.ts'
 import { LARK } from './parse-event.ts'
 import { eventHandlers, receiveRequest } from './receive-events.ts'
 import { sendToLark } from './send-to-lark.ts'
@@ -27,7 +27,7 @@ export interface LarkSettings {
 const MAX_TEXT = 6000
 
 /** `configured`: returns the current configuration; undefined if Lark is not configured. */
-export function larkChannel(configured: () => LarkSettings | undefined, deps: ConnectionDeps): Channel {
+export function larkChannel(configured: () => LarkSettings | undefined, deps: LarkConnectionDeps): Channel {
   const apiOf = rememberApi(deps)
   const threads = new BotThreads()
   const open = (): { readonly settings: LarkSettings; readonly api: LarkApi } => {
@@ -93,7 +93,7 @@ function requireChat(chat: string | null): string {
 }
 
 /** Keeps the client, with its access token and its bot, as long as the keys are the same. */
-function rememberApi(deps: ConnectionDeps): (settings: LarkSettings) => LarkApi {
+function rememberApi(deps: LarkConnectionDeps): (settings: LarkSettings) => LarkApi {
   let known: LarkApi | undefined
   return (settings) => {
     const app: LarkApp = { appId: settings.app_id, appSecret: settings.appSecret(), domain: settings.domain }

@@ -23,7 +23,7 @@ export interface ConnectionHandlers {
   readonly events: Readonly<Record<string, (data: unknown) => Promise<unknown>>>
 }
 
-export interface ConnectionDeps extends LarkDeps {
+export interface LarkConnectionDeps extends LarkDeps {
   /** For tests; default: 10 s. */
   readonly pongSeconds?: number | undefined
 }
@@ -32,7 +32,7 @@ export interface ConnectionDeps extends LarkDeps {
 export async function holdConnection(
   app: LarkApp,
   handlers: ConnectionHandlers,
-  deps: ConnectionDeps,
+  deps: LarkConnectionDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const sdk = await loadSdk()

@@ -40,7 +40,7 @@ export async function listApprovals({ store }: Needs<'store'>, language: Languag
  * `/allow ID`, `/deny ID reason`: without an id, the only open approval is meant. An answer to one that was answered
  * before, or has expired, changes nothing.
  */
-export async function answerApproval(
+export async function answerInChat(
   context: AnswerNeeds,
   answer: 'allowed' | 'denied',
   rest: string,
@@ -79,11 +79,11 @@ export async function readOneLineAnswer(
   if (id === '') return undefined
   const known = matchingIds(id, await context.store.approvals({ limit: MAX_OLD }), (approval) => approval.id)
   if (known.length === 0) return undefined
-  return answerApproval(context, allow === undefined ? 'denied' : 'allowed', `${id} ${reason}`, language)
+  return answerInChat(context, allow === undefined ? 'denied' : 'allowed', `${id} ${reason}`, language)
 }
 
 /** `/resolve ID happened|not|recheck` */
-export async function resolveUnknown(
+export async function resolveInChat(
   context: Needs<'store' | 'clock' | 'ids'>,
   rest: string,
   language: Language,
@@ -107,7 +107,7 @@ export async function resolveUnknown(
 }
 
 /** `/retry ID`: work that failed, or was set aside. */
-export async function retryDispatch(context: AnswerNeeds, rest: string, language: Language): Promise<ChatEffect> {
+export async function retryInChat(context: AnswerNeeds, rest: string, language: Language): Promise<ChatEffect> {
   const [typed] = firstWord(rest)
   const { store, clock } = context
   const [failed, dead] = await Promise.all(

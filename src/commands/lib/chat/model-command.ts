@@ -13,7 +13,7 @@ type ModelNeeds = Needs<'clock' | 'models' | 'notifier' | 'store'>
 const MAX_SHOWN = 20
 
 /** Contract: `rest` is empty, the name of a model or a part of it, or `default`. */
-export async function chooseModel(
+export async function chooseChatModel(
   context: ModelNeeds,
   message: ChatMessage,
   rest: string,

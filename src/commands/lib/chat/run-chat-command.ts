@@ -7,16 +7,16 @@ import { setNoticeTarget } from '../../../kernel/notify/notice-target.ts'
 import { summarizeStatus } from '../../status.ts'
 import type { CommandContext } from '../context.ts'
 import {
-  answerApproval,
+  answerInChat,
   firstWord,
   listApprovals,
   matchingIds,
   readOneLineAnswer,
-  resolveUnknown,
-  retryDispatch,
+  resolveInChat,
+  retryInChat,
 } from './answers.ts'
 import { type ChatEffect, replyOnly } from './chat-effect.ts'
-import { chooseModel } from './model-command.ts'
+import { chooseChatModel } from './model-command.ts'
 import { stopWork } from './stop-command.ts'
 import { chatVerbs, nearestVerb, runVerb } from './verbs.ts'
 
@@ -50,11 +50,11 @@ const OWN: Readonly<Record<string, (typed: TypedCommand) => Promise<ChatEffect>>
   status: async ({ context, language }) => replyOnly(statusLines(await summarizeStatus(context), language)),
   approvals: async (typed) =>
     typed.rest === '' ? replyOnly(await listApprovals(typed.context, typed.language)) : runAsVerb(typed, 'approvals'),
-  allow: ({ context, rest, language }) => answerApproval(context, 'allowed', rest, language),
-  deny: ({ context, rest, language }) => answerApproval(context, 'denied', rest, language),
-  resolve: ({ context, rest, language }) => resolveUnknown(context, rest, language),
-  retry: ({ context, rest, language }) => retryDispatch(context, rest, language),
-  model: ({ context, message, rest, language }) => chooseModel(context, message, rest, language),
+  allow: ({ context, rest, language }) => answerInChat(context, 'allowed', rest, language),
+  deny: ({ context, rest, language }) => answerInChat(context, 'denied', rest, language),
+  resolve: ({ context, rest, language }) => resolveInChat(context, rest, language),
+  retry: ({ context, rest, language }) => retryInChat(context, rest, language),
+  model: ({ context, message, rest, language }) => chooseChatModel(context, message, rest, language),
   stop: ({ context, message, rest, language }) => stopWork(context, channelChat(message).reply_to, rest, language),
   to: sendToSession,
 }
@@ -63,7 +63,7 @@ const OWN: Readonly<Record<string, (typed: TypedCommand) => Promise<ChatEffect>>
 async function runAsVerb({ context, message, rest, language }: TypedCommand, name: string): Promise<ChatEffect> {
   const [verb, more] = firstWord(rest)
   if (verb === 'allow' || verb === 'deny')
-    return answerApproval(context, verb === 'allow' ? 'allowed' : 'denied', more, language)
+    return answerInChat(context, verb === 'allow' ? 'allowed' : 'denied', more, language)
   return (await runVerb(context, message, `${name} ${rest}`, language)) ?? replyOnly(help(language))
 }
 
