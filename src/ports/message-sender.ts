@@ -2,6 +2,13 @@
 
 import type { ReplyTo } from '../domain/reply-to.ts'
 
+/** A question that an agent asked. */
+export interface AskedQuestion {
+  readonly question: string
+  readonly session_id: string
+  readonly agent_id: string
+}
+
 export interface OutgoingMessage {
   /** Idempotency key: a repeated id is queued once. */
   readonly id: string
@@ -10,6 +17,8 @@ export interface OutgoingMessage {
   readonly text: string
   /** True: the agent waits for a reply, so quiet hours do not apply. */
   readonly urgent: boolean
+  /** The question in it, if it is one. The recipient's channel may show it with other questions. */
+  readonly question?: AskedQuestion
   /** Who talks with the agent: they get the message instead of the configured target. Only with `to: null`. */
   readonly replyTo?: readonly ReplyTo[] | undefined
 }

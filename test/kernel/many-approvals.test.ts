@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { call, drainQueue, listApprovals, sendTool } from '../support/approval-fixtures.ts'
+import { buttonsOn, cardChannel, shownCards } from '../support/card-channel.ts'
 import { diligentScript, MINUTE, openKernelApp, runOnce, taskIn } from '../support/kernels.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
@@ -20,16 +21,17 @@ function approvalScript(request: ModelRequest): ScriptedAnswer {
   return steps[length] ?? { text: '## Execution Summary\nsent it' }
 }
 
-test('case 139: twenty open approvals delay no cycle, survive a restart, and are requested once', async (t) => {
+test('case 139: twenty open approvals delay no cycle, survive a restart, and are told on one card', async (t) => {
   const home = freshFolder(t)
   const send = sendTool()
   const senders = Array.from({ length: PARKED }, (_, n) => ({ agent_id: `sender-${n}`, prompt: 'send it' }))
   const given = {
     agents: [...senders, { agent_id: 'worker' }],
-    kernel: { planner: { mode: 'static' }, max_concurrent: 2 },
+    kernel: { planner: { mode: 'static' }, max_concurrent: 2, channel: 'chat', chat_id: 'c1' },
   }
   const model = scriptedModel(approvalScript)
-  const { app, clock } = await openKernelApp(t, { ...given, home, model, options: { tools: [send] } })
+  const chat = cardChannel()
+  const { app, clock } = await openKernelApp(t, { ...given, home, model, options: { tools: [send], channels: [chat] } })
   let finishedCycles = 0
   for (let cycle = 0; cycle < CYCLES; cycle += 1) {
     await clock.advance(10 * MINUTE)
@@ -47,12 +49,22 @@ test('case 139: twenty open approvals delay no cycle, survive a restart, and are
     { finishedCycles, open: open.length, receivedArgs: send.receivedArgs },
     { finishedCycles: CYCLES, open: PARKED, receivedArgs: [] },
   )
+  const [card, ...moreCards] = shownCards(chat)
+  assert.deepEqual([card?.title, buttonsOn(card).length, moreCards], ['20 things wait for you', 2 * PARKED, []])
   await app.close()
 
-  const restarted = await openApp(t, { home, clock, model: scriptedModel(approvalScript), tools: [send] })
+  const restarted = await openApp(t, {
+    home,
+    clock,
+    model: scriptedModel(approvalScript),
+    tools: [send],
+    channels: [chat],
+  })
   assert.deepEqual(await listApprovals(restarted, { status: 'open' }), open)
   for (const { id } of open) await restarted.run('approvals allow', { id })
   await drainQueue(restarted)
   assert.equal(send.receivedArgs.length, PARKED)
   assert.deepEqual(await listApprovals(restarted, { status: 'open' }), [])
+  const [settled, ...others] = shownCards(chat)
+  assert.deepEqual([settled?.items.length, buttonsOn(settled), others], [PARKED, [], []])
 })

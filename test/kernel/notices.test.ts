@@ -91,12 +91,12 @@ describe('E12: notices of cycles', () => {
   })
 
   test('I9: an unknown channel does not fail the cycle; the failed delivery is listed', async (t) => {
-    const home = await openChatKernel(t, { kernel: { channel: 'lark' } })
+    const home = await openChatKernel(t, { kernel: { channel: 'pigeon' } })
     assert.equal((await runCycle(home)).status, 'success')
     const [posted] = await listOutbox(home)
     assert.deepEqual(
       { status: posted?.status, error: posted?.error },
-      { status: 'failed', error: 'unknown channel lark' },
+      { status: 'failed', error: 'unknown channel pigeon' },
     )
     const { items } = await home.app.run('channels list', {})
     assert.equal(items.find(({ name }) => name === 'lark')?.failed, 1)

@@ -26,7 +26,9 @@ export const askUser = (postbox: MessageSender): AnyTool =>
         // In a chat, the next message is the answer.
         const text =
           replyTo.length > 0 ? question : `${question}\n\n(The agent ${origin.agent_id} asks. Answer: ${answer})`
-        const { channel } = await postbox.post({ id: `ask-${call}`, to: null, text, urgent: true, replyTo })
+        const { session_id, agent_id } = origin
+        const letter = { id: `ask-${call}`, to: null, text, urgent: true, replyTo }
+        const { channel } = await postbox.post({ ...letter, question: { question, session_id, agent_id } })
         return { status: 'ok', content: `question sent by ${channel}; the answer arrives as a message` }
       }),
   })

@@ -23,6 +23,7 @@ import { newestInstants } from '../schedule/missed-beats.ts'
 import { parseSchedule, type Schedule } from '../schedule/schedule.ts'
 import { localZone } from '../schedule/time-zone.ts'
 import type { KernelSettings } from '../settings.ts'
+import { CardPoster } from './card-poster.ts'
 import { Deliverer, type DelivererDeps, type DeliveryDeps } from './deliverer.ts'
 import { renderDigest } from './digest.ts'
 import { type ReportedIssues, selectNews } from './notice-policy.ts'
@@ -38,7 +39,7 @@ import { renderNoticeWithNews } from './notice-text.ts'
 import { isOwnersChat } from './owners-chat.ts'
 import { type PingDeps, Pings } from './pings.ts'
 import { quietHoursEnd } from './quiet-hours.ts'
-import { isAnswered, readWaitingNotices, sessionsThatWait } from './waiting-notices.ts'
+import { sessionsThatWait } from './waiting-items.ts'
 
 /** Key of the reported issues in the store's settings. */
 const TOLD = 'told'
@@ -62,18 +63,23 @@ export class Notifier implements MessageSender {
   readonly #deps: NotifierDeps
   readonly #deliverer: Deliverer
   readonly #pings: Pings
-  /** Ids of the notices about what waits that are known to be in the outbox. */
-  readonly #postedWaiting = new Set<string>()
+  readonly #cards: CardPoster
   #digestSettings: KernelSettings | undefined
   #digestSchedule: Schedule | undefined
 
   constructor(deps: NotifierDeps) {
     this.#deps = deps
     this.#pings = new Pings(deps)
+    this.#cards = new CardPoster({
+      ...deps,
+      language: () => this.language(),
+      target: () => this.target(),
+      quietUntil: (now) => this.#quietUntil(now),
+    })
     this.#deliverer = new Deliverer({
       ...deps,
       refuse: (posted) => this.#refuse(posted),
-      isOver: ({ id }) => isAnswered(deps.store, id),
+      isOver: (posted) => this.#cards.isOver(posted),
     })
   }
 
@@ -131,7 +137,7 @@ export class Notifier implements MessageSender {
     try {
       while (!signal.aborted) {
         const since = wakeSignal.ringCount()
-        await this.#postWaiting()
+        await this.#cards.refresh(true)
         const nextDigest = await this.#postDigest()
         const now = clock.now()
         const running = await this.#deliverer.begin(now)
@@ -149,7 +155,7 @@ export class Notifier implements MessageSender {
   /** Contract: posts a due digest, tries every due message once, waits for pings. Rejects only if the store fails. */
   async once(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
-    await this.#postWaiting()
+    await this.#cards.refresh(false)
     await this.#postDigest()
     await this.#deliverer.deliverDue(signal)
     if (!signal.aborted) await this.#pings.settled()
@@ -158,12 +164,12 @@ export class Notifier implements MessageSender {
   /** Contract: posts what waits, tries every due message once; rejects only if the store fails. */
   async deliver(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
-    await this.#postWaiting()
+    await this.#cards.refresh(false)
     await this.#deliverer.deliverDue(signal)
   }
 
   async post(letter: OutgoingMessage): Promise<{ readonly channel: string }> {
-    const { id, to, text, urgent, replyTo = [] } = letter
+    const { id, to, text, urgent, question, replyTo = [] } = letter
     const { store, clock } = this.#deps
     if (to === null && replyTo.length > 0) {
       const ops = await talkOps(this.#deps, { id, text: this.#deps.redact(text), replyTo })
@@ -174,6 +180,10 @@ export class Notifier implements MessageSender {
       if (!(await this.target())) return { channel: 'chat' }
     }
     const target = to === null ? ((await this.target()) ?? TERMINAL) : findNamedTarget(this.#deps.channels, to)
+    if (question && to === null && target !== TERMINAL) {
+      await this.#cards.ask(id, question, target)
+      return { channel: target.channel }
+    }
     const now = clock.now()
     const kind = to !== null ? 'reply' : urgent ? 'alert' : 'notice'
     const post = this.#post(target, { id, kind, text }, now)
@@ -224,27 +234,6 @@ export class Notifier implements MessageSender {
     const quiet = message.kind === 'alert' ? undefined : this.#quietUntil(now)
     const text = clipText(this.#deps.redact(message.text), MAX_TEXT)
     return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
-  }
-
-  /** Posts a notice about everything that waits for the owner and was not told yet. */
-  async #postWaiting(): Promise<void> {
-    const { store, clock } = this.#deps
-    const waiting = await readWaitingNotices(store, this.language(), this.#postedWaiting)
-    if (waiting.length === 0) return
-    const [target, now] = [await this.target(), clock.now()]
-    const morning = this.#quietUntil(now) ?? now
-    const kindOf = (expires: number | null) => (expires !== null && expires <= morning ? 'alert' : 'notice')
-    for (const { id, text, expires, chats } of waiting) {
-      const isTalk = chats.length > 0
-      const message = { text, kind: isTalk ? 'reply' : kindOf(expires) } as const
-      const posts = (isTalk ? chats : target ? [target] : []).map((chat, at) =>
-        this.#post(chat, { ...message, id: at === 0 ? id : `${id}-${at}` }, now),
-      )
-      if (posts.length === 0) continue
-      // Whoever talks with the agent now is awake.
-      await commitOne(store, isTalk ? posts.map((post) => ({ ...post, due: now })) : posts)
-      this.#postedWaiting.add(id)
-    }
   }
 
   /** Contract: posts a due digest; returns the instant of the next one. Of missed digests only the newest is posted. */

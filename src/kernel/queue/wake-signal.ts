@@ -67,6 +67,7 @@ const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
   'recover',
   'leave',
   'post',
+  'revise',
   'schedule_put',
   'schedule_remove',
   'schedule_pause',

@@ -29,15 +29,15 @@ export function postMessage(sql: Sql, { message, due, now }: OpOf<'post'>): { re
 
 const jsonOrNull = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
 
-/** A message that is being retried keeps the time of its next attempt. */
-export function reviseMessage(sql: Sql, { id, text, card, due }: OpOf<'revise'>): { readonly revised: boolean } {
+export function reviseMessage(sql: Sql, { id, text, card, due }: OpOf<'revise'>): null {
   const { changes } = sql(
     `UPDATE outbox SET text = ?2, card = ?3, revision = revision + 1, parts_sent = 0,
-       due = iif(status = 'pending' AND error IS NOT NULL, due, ?4),
-       attempts = iif(status = 'pending', attempts, 0), status = 'pending'
+       due = iif(status = 'pending', max(due, ?4), ?4), attempts = iif(status = 'pending', attempts, 0),
+       status = 'pending'
      WHERE id = ?1 AND (status = 'pending' OR (status = 'sent' AND provider_id IS NOT NULL))`,
   ).run(id, text, jsonOrNull(card), due)
-  return { revised: Number(changes) > 0 }
+  if (Number(changes) === 0) throw new RefusedBatch('conflict', `message ${id} cannot be revised`)
+  return null
 }
 
 export function recordPartSent(sql: Sql, { id, revision, parts, provider_id }: OpOf<'part_sent'>): null {

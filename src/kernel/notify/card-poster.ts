@@ -1,0 +1,284 @@
+/**
+ * Card poster: tells the owner what waits, on cards: what comes within a minute makes one card, which is updated in
+ * place when more comes, and when an item was answered anywhere or has expired.
+ * Must not know: how channels work.
+ * Invariants: a card and the note that it exists are one commit, so that restarts and repeated passes tell nothing
+ * twice; an item without buttons can no longer be answered on the card; secrets are redacted before they are stored.
+ */
+
+import { clipText } from '../../domain/clean-summary.ts'
+import { asTirelessError } from '../../domain/error.ts'
+import type { Language } from '../../domain/language.ts'
+import type { Card, CardItem, OutboxMessage } from '../../domain/message.ts'
+import type { Channel } from '../../ports/channel.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { AskedQuestion } from '../../ports/message-sender.ts'
+import { commitOne, fallbackIfUnreadable, type Op, type Store } from '../../ports/store.ts'
+import {
+  CARDS_SETTING,
+  findCard,
+  GATHER_MS,
+  isOpen,
+  MAX_ITEMS,
+  readCards,
+  storeCards,
+  type TrackedCard,
+  type TrackedItem,
+} from './card-state.ts'
+import {
+  type ChatTarget,
+  type ItemTexts,
+  openItemIds,
+  outcomeOf,
+  readWaitingItems,
+  type WaitingItem,
+} from './waiting-items.ts'
+import { answerHere, cardTitle, MAX_ARGUMENTS, questionTexts, settledText } from './waiting-texts.ts'
+
+const MAX_TEXT = 8000
+/** Maximum characters of the arguments of all calls on a card together. */
+const MAX_ALL_ARGUMENTS = 12_000
+
+interface CardPosterDeps {
+  readonly store: Store
+  readonly clock: Clock
+  readonly channels: ReadonlyMap<string, Channel>
+  /** Contract: the text without secrets. */
+  redact(text: string): string
+  language(): Language
+  /** Contract: where notices go; null: nowhere. */
+  target(): Promise<ChatTarget | null>
+  /** Contract: the end of the quiet hours if `now` is in them. */
+  quietUntil(now: number): number | undefined
+}
+
+interface NewItem {
+  readonly tracked: TrackedItem
+  readonly target: ChatTarget
+  readonly kind: TrackedCard['kind']
+  readonly language: Language
+  /** The id of the card if the item opens one. */
+  readonly cardId: string
+}
+
+export class CardPoster {
+  readonly #deps: CardPosterDeps
+  /** One change after the other, because each starts from the cards that the one before left. */
+  #last: Promise<unknown> = Promise.resolve()
+  #cards: readonly TrackedCard[] | undefined
+
+  constructor(deps: CardPosterDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Contract: tells what waits and was not told, and what became of what was told. `canGather`: a channel that cannot
+   * replace messages may get the next card later, because this process stays. Rejects only if the store fails.
+   */
+  refresh(canGather: boolean): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#settleItems()
+      for (const group of groupByCard(await this.#findNew())) await this.#add(group, canGather)
+    })
+  }
+
+  /** Contract: tells a question of an agent, once per id; resolves when it is on disk. */
+  ask(id: string, asked: AskedQuestion, target: ChatTarget): Promise<void> {
+    return this.#inTurn(async () => {
+      const language = this.#deps.language()
+      if ((await this.#load()).some(({ items }) => items.some((item) => item.id === id))) return
+      const { subject } = questionTexts(asked, language)
+      const { session_id, agent_id } = asked
+      const question = { session_id, agent_id, question: this.#deps.redact(asked.question), parked: false }
+      const tracked = { id, subject: this.#deps.redact(subject), state: 'open', question } as const
+      await this.#add([{ tracked, target: pickTarget(target), kind: 'alert', language, cardId: id }], false)
+    })
+  }
+
+  /** Contract: whether the message is a card of which nothing was sent and nothing waits any more. */
+  async isOver({ id, provider_id, sent_at }: OutboxMessage): Promise<boolean> {
+    if (!/^(approval|unknown|ask)-/.test(id) || provider_id !== null || sent_at !== null) return false
+    const card = (await this.#load()).find((one) => one.id === id)
+    if (card) return !isOpen(card)
+    // A notice of an earlier version, or a card that was forgotten because all its items are settled.
+    return id.startsWith('ask-') ? false : (await outcomeOf(this.#deps.store, id)) !== null
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => {})
+    return done
+  }
+
+  async #load(): Promise<readonly TrackedCard[]> {
+    this.#cards ??= readCards(await fallbackIfUnreadable(this.#deps.store.setting(CARDS_SETTING), null))
+    return this.#cards
+  }
+
+  /** Commits the cards together with the operations that show them. Contract: false if a card cannot be revised. */
+  async #commit(ops: readonly Op[], cards: readonly TrackedCard[]): Promise<boolean> {
+    try {
+      await commitOne(this.#deps.store, [...ops, storeCards(cards)])
+      this.#cards = cards.filter(isOpen)
+      return true
+    } catch (thrown) {
+      this.#cards = undefined
+      const isConflict = asTirelessError(thrown).code === 'conflict'
+      if (!isConflict) throw thrown
+      return false
+    }
+  }
+
+  /** Updates the cards of which an item no longer waits. */
+  async #settleItems(): Promise<void> {
+    const cards = await this.#load()
+    const open = cards.length === 0 ? new Set<string>() : await openItemIds(this.#deps.store)
+    for (const card of cards) {
+      const items = await Promise.all(card.items.map((item) => (open.has(item.id) ? item : this.#settleItem(item))))
+      if (items.every((item, at) => item === card.items[at])) continue
+      const changed = { ...card, items }
+      const others = (cards: readonly TrackedCard[]) => cards.map((one) => (one.id === card.id ? changed : one))
+      const hasOutcome = items.some(({ state }, at) => state !== card.items[at]?.state)
+      const now = this.#deps.clock.now()
+      const revised =
+        hasOutcome && (await this.#commit([await this.#revision(changed, now)], others(await this.#load())))
+      // A card that cannot be replaced stays as it is.
+      if (!revised) await this.#commit([], others(await this.#load()))
+    }
+  }
+
+  async #settleItem(item: TrackedItem): Promise<TrackedItem> {
+    if (item.state !== 'open') return item
+    const { question } = item
+    if (!question) {
+      const state = await outcomeOf(this.#deps.store, item.id)
+      return state === null ? item : { ...item, state }
+    }
+    const session = await fallbackIfUnreadable(this.#deps.store.session(question.session_id), undefined)
+    if (session?.status === 'waiting')
+      return question.parked ? item : { ...item, question: { ...question, parked: true } }
+    if (session?.status === 'active') return question.parked ? { ...item, state: 'answered' } : item
+    return { ...item, state: question.parked && session ? 'answered' : 'over' }
+  }
+
+  async #findNew(): Promise<readonly NewItem[]> {
+    const { store, clock, redact } = this.#deps
+    const told = new Set((await this.#load()).flatMap(({ items }) => items.map(({ id }) => id)))
+    const waiting = await readWaitingItems(store, this.#deps.language(), (id) => !told.has(id))
+    if (waiting.length === 0) return []
+    const [target, now] = [await this.#deps.target(), clock.now()]
+    const morning = this.#deps.quietUntil(now) ?? now
+    return waiting.flatMap(({ id, chats, expires, language, texts }): NewItem[] => {
+      const isTalk = chats.length > 0
+      const kind = isTalk ? 'reply' : expires !== null && expires <= morning ? 'alert' : 'notice'
+      const tracked = { id, subject: redact(texts.subject), state: 'open' } as const
+      const targets = isTalk ? chats : target ? [target] : []
+      return targets.map((to, at) => {
+        return { tracked, target: pickTarget(to), kind, language, cardId: at === 0 ? id : `${id}-${at}` }
+      })
+    })
+  }
+
+  /** Adds items for the same target to its current card, or to a new one. */
+  async #add(items: readonly [NewItem, ...NewItem[]], canGather: boolean): Promise<void> {
+    const [{ target, kind, language, cardId }] = items
+    const now = this.#deps.clock.now()
+    const tracked = items.map((item) => item.tracked)
+    const card = findCard(await this.#load(), { ...target, kind, language }, now)
+    if (
+      card &&
+      card.items.length + items.length <= MAX_ITEMS &&
+      (await this.#grow(card, tracked, this.#dueAt(kind, now)))
+    )
+      return
+    // The card before cannot be replaced: what comes until its minute is over makes one more.
+    const pause = card && canGather && kind === 'notice' ? card.opened + GATHER_MS : now
+    const due = Math.max(this.#dueAt(kind, now), pause)
+    const opened: TrackedCard = { ...target, id: cardId, kind, language, opened: now, due, items: tracked }
+    const { text, shown } = await this.#render(opened)
+    const message = { id: cardId, ...target, kind, text, card: shown }
+    await this.#commit([{ op: 'post', message, due, now }], [...(await this.#load()), opened])
+  }
+
+  /** Contract: false if the card can no longer be revised. */
+  async #grow(card: TrackedCard, added: readonly TrackedItem[], from: number): Promise<boolean> {
+    const due = Math.max(card.due, from)
+    const grown = { ...card, due, items: [...card.items, ...added] }
+    const cards = (await this.#load()).map((one) => (one.id === card.id ? grown : one))
+    return this.#commit([await this.#revision(grown, due)], cards)
+  }
+
+  #dueAt(kind: TrackedCard['kind'], now: number): number {
+    return kind === 'notice' ? (this.#deps.quietUntil(now) ?? now) : now
+  }
+
+  async #revision(card: TrackedCard, due: number): Promise<Extract<Op, { op: 'revise' }>> {
+    const { text, shown } = await this.#render(card)
+    return { op: 'revise', id: card.id, text, card: shown, due }
+  }
+
+  async #render(card: TrackedCard): Promise<{ readonly text: string; readonly shown: Card }> {
+    const { items, language } = card
+    const { redact, store } = this.#deps
+    const open = new Set(items.filter(({ state, question }) => state === 'open' && !question).map(({ id }) => id))
+    const waiting = open.size === 0 ? [] : await readWaitingItems(store, language, (id) => open.has(id))
+    const texts = new Map(waiting.map((item) => [item.id, item.texts]))
+    const shownItems = items.map((item) => this.#renderItem(card, item, textsOf(item, texts, language)))
+    const title = cardTitle(items.filter(({ state }) => state === 'open').length, language)
+    const shown = { title, items: shownItems.map(({ shown: one }) => one) }
+    const lines = shownItems.map(({ line }) => line)
+    const [only, second] = items
+    const alone = only && !second ? this.#aloneText(card, textsOf(only, texts, language)) : undefined
+    const text = alone ?? [title, ...lines].join('\n\n')
+    return { text: clipText(redact(text), MAX_TEXT), shown }
+  }
+
+  #renderItem(card: TrackedCard, item: TrackedItem, texts: ItemTexts | undefined) {
+    const { redact } = this.#deps
+    const canAnswer = card.chat_id !== null || this.#canReceive(card)
+    const most = Math.min(MAX_ARGUMENTS, Math.floor(MAX_ALL_ARGUMENTS / card.items.length))
+    if (!texts) {
+      const text = settledText(item.subject, item.state === 'open' ? 'over' : item.state, card.language)
+      return { shown: { id: item.id, text, actions: [] } satisfies CardItem, line: text }
+    }
+    const text = redact(texts.describe(most))
+    const shown: CardItem = { id: item.id, text, actions: texts.actions }
+    return { shown, line: `${text}\n${canAnswer ? texts.commands : texts.terminalCommands}` }
+  }
+
+  /** The text of the only item of a card, for channels without cards. */
+  #aloneText(card: TrackedCard, texts: ItemTexts | undefined): string | undefined {
+    // In a conversation, the text says how to answer.
+    const isToldHow = card.kind === 'reply' || !this.#canReceive(card)
+    return !texts || isToldHow ? texts?.alone : `${texts.alone}\n${answerHere(texts.commands, card.language)}`
+  }
+
+  #canReceive({ channel }: TrackedCard): boolean {
+    const { receive, connect } = this.#deps.channels.get(channel) ?? {}
+    return receive !== undefined || connect !== undefined
+  }
+}
+
+const pickTarget = ({ channel, chat_id, thread_id }: ChatTarget): ChatTarget => ({
+  ...{ channel, chat_id },
+  ...(thread_id === undefined ? {} : { thread_id }),
+})
+
+/** Contract: the items in groups of one card each, in order. */
+function groupByCard(items: readonly NewItem[]): readonly (readonly [NewItem, ...NewItem[]])[] {
+  const keyOf = ({ target, kind, language }: NewItem): string =>
+    JSON.stringify([target.channel, target.chat_id, target.thread_id, kind, language])
+  return [...Map.groupBy(items, keyOf).values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / MAX_ITEMS) }, (_, at) =>
+      group.slice(at * MAX_ITEMS, (at + 1) * MAX_ITEMS),
+    ).flatMap(([first, ...rest]) => (first ? [[first, ...rest] as const] : [])),
+  )
+}
+
+/** Undefined: the item no longer waits. */
+const textsOf = (
+  { id, state, question }: TrackedItem,
+  waiting: ReadonlyMap<string, WaitingItem['texts']>,
+  language: Language,
+): ItemTexts | undefined =>
+  state !== 'open' ? undefined : question ? questionTexts(question, language) : waiting.get(id)

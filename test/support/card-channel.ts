@@ -1,0 +1,33 @@
+/** A chat that shows cards and, if it can, replaces them in place. */
+
+import type { Card, ChannelMessage, MessageAction } from '../../src/domain/message.ts'
+import type { Channel } from '../../src/ports/channel.ts'
+
+export interface CardChannel extends Channel {
+  /** Every delivery, in order. */
+  readonly received: ChannelMessage[]
+  /** What is on the screen: by the id that the chat gave. */
+  readonly shown: Map<string, ChannelMessage>
+}
+
+export function cardChannel({ replaces = true } = {}): CardChannel {
+  const [received, shown]: [ChannelMessage[], Map<string, ChannelMessage>] = [[], new Map()]
+  return {
+    ...{ name: 'chat', replaces, received, shown, trouble: () => null },
+    async deliver(message) {
+      received.push(message)
+      const id = message.replaces ?? `p${shown.size + 1}`
+      shown.set(id, message)
+      return replaces ? id : undefined
+    },
+    receive() {
+      throw new Error('not used')
+    },
+  }
+}
+
+export const shownCards = ({ shown }: CardChannel): readonly Card[] =>
+  [...shown.values()].flatMap(({ card }) => (card ? [card] : []))
+
+export const buttonsOn = (card: Card | undefined): readonly MessageAction[] =>
+  card?.items.flatMap(({ actions }) => actions) ?? []
