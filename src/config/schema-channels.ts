@@ -16,7 +16,12 @@ import {
 const chat_id = nonEmptyText.nullable().prefault(null).describe('chat for messages that name no chat')
 
 const webhook = z
-  .strictObject({ url: httpUrl.describe('messages are posted to this URL'), ...secretKeys, chat_id })
+  .strictObject({
+    url: httpUrl.describe('messages are posted to this URL'),
+    ...secretKeys,
+    chat_id,
+    replaces: z.boolean().prefault(true).describe('false: the receiver cannot replace a message in place'),
+  })
   .superRefine(exactlyOne('secret', 'secret_env', 'secret_file'), { when: isMapping })
 
 /** The addresses of the two platforms. */

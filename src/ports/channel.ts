@@ -13,7 +13,8 @@ export interface Channel {
    * Contract: resolves when the receiver has accepted the message; with its id there, a string, if it can be replaced
    * later (`message.replaces`). The same message may be delivered twice; its id identifies it, and is passed on as the
    * key of the request where the receiver knows such keys. Ends soon after `signal` aborts. Rejects with an error that
-   * says whether to try again (`retry`, `retryAfterMs`) and quotes neither a secret nor an address.
+   * says whether to try again (`retry`, `retryAfterMs`; `channel_limited` at a rate limit) and quotes neither a secret
+   * nor an address.
    */
   deliver(message: ChannelMessage, signal: AbortSignal): Promise<unknown>
   /** Most characters of one message; a longer text is split. Default: no limit. */

@@ -10,8 +10,8 @@ export type OutboxOp =
   | { readonly op: 'post'; readonly message: NewChannelMessage; readonly due: number; readonly now: number }
   /**
    * Replaces the text and the card of a message: of one that waits before it is sent, of a sent one in its place if the
-   * receiver gave it an id. It is delivered from `due` on, and not earlier than it would have been. Any other message is
-   * a `conflict`: commit this op together with the note of what the message tells.
+   * receiver gave it an id. It is delivered from `due` on, and not earlier than it would have been. Any other message
+   * is a `conflict`: commit this op together with the note of what the message tells.
    */
   | {
       readonly op: 'revise'

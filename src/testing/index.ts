@@ -1,6 +1,7 @@
 /** Test tools for plugin authors: `tireless/testing`. */
 
-export { type ChannelCase, type ChannelPeer as OtherSide, channelConformance } from './channel-conformance.ts'
+export { channelConformance } from './channel-conformance.ts'
+export type { ChannelCase, ChannelPeer as OtherSide, VisibleMessage } from './channel-peer.ts'
 export { type DocumentsCase, documentsConformance } from './documents-conformance.ts'
 export { type EnvConformanceCase, envConformance } from './env-conformance.ts'
 export { FakeClock } from './fake-clock.ts'

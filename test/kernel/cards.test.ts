@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
+import { TirelessError } from '../../src/domain/error.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ModelScript, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { answerApproval, call, drainQueue, listApprovals, sendTool } from '../support/approval-fixtures.ts'
-import { buttonsOn, type CardChannel, cardChannel, shownCards } from '../support/card-channel.ts'
+import { buttonsOn, type CardChannel, cardChannel, visibleCards } from '../support/card-channel.ts'
 import { MORNING } from '../support/chat-kernel.ts'
 import { type KernelHome, MINUTE, openKernelApp, taskIn } from '../support/kernels.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
@@ -18,6 +19,7 @@ interface CardHome extends KernelHome {
 /** The task says what the run does: `send TEXT` or `ask QUESTION`. */
 const script: ModelScript = (request) => {
   const [, verb, what = ''] = /\b(send|ask) (\w+)/.exec(taskIn(request)) ?? []
+  if (taskIn(request).includes('fail')) throw new TirelessError('model_refused', 'no')
   const { length } = request.messages.filter(({ role }) => role === 'assistant')
   if (length > 0) return { text: '## Execution Summary\ndone' }
   if (verb === 'ask') return { calls: [call('ask_user', { question: `${what}?` })] }
@@ -48,7 +50,7 @@ describe('E12: cards of what waits', () => {
     await run(home, 'send one', 'ask colour')
     await home.clock.advance(30_000)
     await run(home, 'send two')
-    const [card, ...more] = shownCards(home.chat)
+    const [card, ...more] = visibleCards(home.chat)
     assert.deepEqual([card?.title, more], ['3 things wait for you', []])
     assert.match(card?.items[1]?.text ?? '', /^\*\*The agent \S+ asks\*\*\ncolour\?\n- to answer: `\/to \S+ …`$/)
     const [first, second] = await listApprovals(home.app)
@@ -61,7 +63,7 @@ describe('E12: cards of what waits', () => {
     assert.equal(home.chat.received.filter(({ replaces }) => replaces === undefined).length, 1)
     await home.clock.advance(2 * MINUTE)
     await run(home, 'send three')
-    assert.equal(shownCards(home.chat).length, 2)
+    assert.equal(visibleCards(home.chat).length, 2)
   })
 
   test('an answer given elsewhere, and an expiry, are shown on the card, and its buttons vanish', async (t) => {
@@ -72,7 +74,7 @@ describe('E12: cards of what waits', () => {
     await answerApproval(home.app, 'allow', idOf('one'))
     await answerApproval(home.app, 'deny', idOf('two'))
     await deliver(home)
-    const [card] = shownCards(home.chat)
+    const [card] = visibleCards(home.chat)
     assert.equal(card?.title, '1 thing waits for you')
     const textOf = (text: string): string => card?.items.find((item) => item.text.includes(text))?.text ?? ''
     assert.match(textOf('one'), /— \*\*allowed\*\*$/)
@@ -83,7 +85,7 @@ describe('E12: cards of what waits', () => {
     )
     await home.clock.advance(25 * 60 * MINUTE)
     await drainQueue(home.app)
-    const [over, ...more] = shownCards(home.chat)
+    const [over, ...more] = visibleCards(home.chat)
     assert.deepEqual([over?.title, buttonsOn(over), more], ['Nothing waits for you here any more', [], []])
     assert.match(over?.items.map(({ text }) => text).join() ?? '', /three.*— \*\*expired\*\*/)
   })
@@ -91,13 +93,13 @@ describe('E12: cards of what waits', () => {
   test('a pressed button has the effect of its command, once', async (t) => {
     const home = await openHome(t)
     await run(home, 'send one')
-    const [{ command } = assert.fail()] = buttonsOn(shownCards(home.chat)[0])
+    const [{ command } = assert.fail()] = buttonsOn(visibleCards(home.chat)[0])
     const press = (message_id: string) =>
       handleChatMessage(home.app.context, { channel: 'chat', chat_id: 'c1', user_id: 'u', message_id, text: command })
     await press('1')
     await press('2')
     await deliver(home)
-    assert.deepEqual(buttonsOn(shownCards(home.chat)[0]), [])
+    assert.deepEqual(buttonsOn(visibleCards(home.chat)[0]), [])
     assert.deepEqual(
       (await listApprovals(home.app)).map(({ status }) => status),
       ['allowed'],
@@ -105,17 +107,31 @@ describe('E12: cards of what waits', () => {
     assert.equal(home.chat.received.filter(({ text }) => text === 'Allowed: send.').length, 1)
   })
 
+  test('the notice of a cycle with a failed run has a button that starts it again', async (t) => {
+    const home = await openHome(t, { prompt: 'fail' })
+    const { agents } = await home.app.run('once', {})
+    const [notice] = home.chat.received
+    const [title = '', ...lines] = notice?.text.split('\n') ?? []
+    assert.deepEqual([notice?.card?.title, notice?.card?.items[0]?.text], [title, lines.join('\n')])
+    const expected = [{ label: 'Retry a', command: `/retry ${agents[0]?.dispatch_id}` }]
+    assert.deepEqual(buttonsOn(notice?.card), expected)
+    await handleChatMessage(home.app.context, {
+      ...{ channel: 'chat', chat_id: 'c1', user_id: 'u', message_id: '1', text: expected[0]?.command ?? '' },
+    })
+    assert.equal((await home.app.run('queue list', {})).items[0]?.status, 'pending')
+  })
+
   test('a question is on its card until it is answered', async (t) => {
     const home = await openHome(t, { prompt: '找一盏灯' })
     await run(home, 'ask colour')
-    const [card] = shownCards(home.chat)
+    const [card] = visibleCards(home.chat)
     assert.equal(card?.title, '有 1 件事等你处理')
     assert.match(card?.items[0]?.text ?? '', /colour\?\n- 回答: `\/to \S+ …`/)
     const { items } = await home.app.run('sessions list', {})
     await home.app.run('send', { session: items[0]?.session_id, text: 'blue' })
     await drainQueue(home.app)
     await deliver(home)
-    assert.match(shownCards(home.chat)[0]?.items[0]?.text ?? '', /— \*\*已回答\*\*$/)
+    assert.match(visibleCards(home.chat)[0]?.items[0]?.text ?? '', /— \*\*已回答\*\*$/)
   })
 
   test('in quiet hours everything waits on one card, which is sent in the morning', async (t) => {
@@ -132,7 +148,7 @@ describe('E12: cards of what waits', () => {
     await home.clock.advance(8 * 60 * MINUTE)
     await deliver(home)
     assert.deepEqual(
-      shownCards(home.chat).map(({ title, items }) => [title, items.length]),
+      visibleCards(home.chat).map(({ title, items }) => [title, items.length]),
       [['1 thing waits for you', 2]],
     )
   })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { call, drainQueue, listApprovals, sendTool } from '../support/approval-fixtures.ts'
-import { buttonsOn, cardChannel, shownCards } from '../support/card-channel.ts'
+import { buttonsOn, cardChannel, visibleCards } from '../support/card-channel.ts'
 import { diligentScript, MINUTE, openKernelApp, runOnce, taskIn } from '../support/kernels.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 
@@ -49,7 +49,7 @@ test('case 139: twenty open approvals delay no cycle, survive a restart, and are
     { finishedCycles, open: open.length, receivedArgs: send.receivedArgs },
     { finishedCycles: CYCLES, open: PARKED, receivedArgs: [] },
   )
-  const [card, ...moreCards] = shownCards(chat)
+  const [card, ...moreCards] = visibleCards(chat)
   assert.deepEqual([card?.title, buttonsOn(card).length, moreCards], ['20 things wait for you', 2 * PARKED, []])
   await app.close()
 
@@ -65,6 +65,6 @@ test('case 139: twenty open approvals delay no cycle, survive a restart, and are
   await drainQueue(restarted)
   assert.equal(send.receivedArgs.length, PARKED)
   assert.deepEqual(await listApprovals(restarted, { status: 'open' }), [])
-  const [settled, ...others] = shownCards(chat)
+  const [settled, ...others] = visibleCards(chat)
   assert.deepEqual([settled?.items.length, buttonsOn(settled), others], [PARKED, [], []])
 })

@@ -26,7 +26,7 @@ export function cardChannel({ replaces = true } = {}): CardChannel {
   }
 }
 
-export const shownCards = ({ shown }: CardChannel): readonly Card[] =>
+export const visibleCards = ({ shown }: CardChannel): readonly Card[] =>
   [...shown.values()].flatMap(({ card }) => (card ? [card] : []))
 
 export const buttonsOn = (card: Card | undefined): readonly MessageAction[] =>

@@ -8,12 +8,14 @@ interface ChannelRequest {
   readonly body?: string
 }
 
+const TOO_MANY = 429
 /** Client errors that are worth a retry: timeout, too early, too many requests. */
-const RETRYABLE = new Set([408, 425, 429])
+const RETRYABLE = new Set([408, 425, TOO_MANY])
 
 /**
- * Contract: resolves if the status is 2xx; else rejects with `channel_unavailable` (a retry may help) or with
- * `channel_refused`. No error quotes the address, because it may contain a secret.
+ * Contract: resolves if the status is 2xx; else rejects with `channel_unavailable` (a retry may help),
+ * `channel_limited` (too many requests) or `channel_refused`. No error quotes the address, because it may contain a
+ * secret.
  */
 export async function postRequest(
   url: string,
@@ -29,7 +31,8 @@ export async function postRequest(
   const redirects = status >= 300 && status < 400
   const what = `the address answered with status ${status}${redirects ? '; redirects are not followed' : ''}`
   if (redirects || (status < 500 && !RETRYABLE.has(status))) throw new TirelessError('channel_refused', what)
-  throw new TirelessError('channel_unavailable', what, { retryAfterMs: retryAfter(headers.get('retry-after'), now) })
+  const code = status === TOO_MANY ? 'channel_limited' : 'channel_unavailable'
+  throw new TirelessError(code, what, { retryAfterMs: retryAfter(headers.get('retry-after'), now) })
 }
 
 async function request(url: string, { method, headers, body }: ChannelRequest, signal: AbortSignal): Promise<Response> {

@@ -6,16 +6,18 @@
 import { z } from 'zod'
 import { describeMismatch } from '../../domain/describe-issues.ts'
 import { TirelessError } from '../../domain/error.ts'
-import type { ChannelMessage } from '../../domain/message.ts'
 import type { Channel, IncomingRequest, ReceivedMessage } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { deliveryId, signBody, verifySignature } from '../../ports/signed-request.ts'
 import { postRequest } from './post-request.ts'
+import { webhookBody } from './webhook-body.ts'
 
 export interface Webhook {
   readonly url: string
   /** The chat for messages that name no chat. */
   readonly chat_id: string | null
+  /** Whether the receiver can replace a message in place. */
+  readonly replaces: boolean
   /** Contract: throws if the secret is not available. */
   secret(): string
 }
@@ -27,7 +29,7 @@ const MOST_BYTES = 64 * 1024
 /** `configured`: returns the current configuration; undefined if no webhook is configured. */
 export function webhookChannel(configured: () => Webhook | undefined, clock: Pick<Clock, 'now'>): Channel {
   return {
-    name: NAME,
+    ...{ name: NAME, replaces: true, sendsFiles: true },
     trouble() {
       const webhook = configured()
       if (!webhook) return 'channels.webhook is not configured'
@@ -35,7 +37,7 @@ export function webhookChannel(configured: () => Webhook | undefined, clock: Pic
     },
     async deliver(message, signal) {
       const webhook = requireWebhook(configured())
-      const body = JSON.stringify(bodyOf(webhook, message))
+      const body = await webhookBody(message, webhook.chat_id)
       const now = clock.now()
       const timestamp = String(Math.floor(now / 1000))
       const headers = {
@@ -46,15 +48,12 @@ export function webhookChannel(configured: () => Webhook | undefined, clock: Pic
         'x-tireless-signature': signBody(webhook.secret(), timestamp, body),
       }
       await postRequest(webhook.url, { method: 'POST', headers, body }, now, signal)
+      return webhook.replaces ? (message.replaces ?? message.id) : undefined
     },
     ownChat: () => configured()?.chat_id ?? null,
     receive: (request) => receiveMessage(requireWebhook(configured()), request),
   }
 }
-
-const bodyOf = (webhook: Webhook, { id, kind, chat_id, text, ts }: ChannelMessage) => ({
-  ...{ id, kind, chat_id: chat_id ?? webhook.chat_id, text, ts },
-})
 
 const messageShape = z.looseObject({
   text: z.string().min(1),

@@ -27,9 +27,9 @@ import {
 } from './card-state.ts'
 import {
   type ChatTarget,
+  findItemOutcome,
   type ItemTexts,
   openItemIds,
-  outcomeOf,
   readWaitingItems,
   type WaitingItem,
 } from './waiting-items.ts'
@@ -101,7 +101,7 @@ export class CardPoster {
     const card = (await this.#load()).find((one) => one.id === id)
     if (card) return !isOpen(card)
     // A notice of an earlier version, or a card that was forgotten because all its items are settled.
-    return id.startsWith('ask-') ? false : (await outcomeOf(this.#deps.store, id)) !== null
+    return id.startsWith('ask-') ? false : (await findItemOutcome(this.#deps.store, id)) !== null
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -151,7 +151,7 @@ export class CardPoster {
     if (item.state !== 'open') return item
     const { question } = item
     if (!question) {
-      const state = await outcomeOf(this.#deps.store, item.id)
+      const state = await findItemOutcome(this.#deps.store, item.id)
       return state === null ? item : { ...item, state }
     }
     const session = await fallbackIfUnreadable(this.#deps.store.session(question.session_id), undefined)

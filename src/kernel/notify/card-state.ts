@@ -20,7 +20,7 @@ export const MAX_ITEMS = 25
 /** `alert`, `reply`: sent at any hour. */
 type CardKind = 'notice' | 'alert' | 'reply'
 
-export type CardQuestion = AskedQuestion & {
+type CardQuestion = AskedQuestion & {
   /** The run has parked since it asked: when it moves again, the question is answered. */
   readonly parked: boolean
 }

@@ -133,8 +133,10 @@ describe('E12: versions of a message', () => {
     }
     const deliverers = deliverer({ replaces: true, deliver })
     await deliverers.deliverDue(never)
-    for (const id of ['m1', 'm2'])
-      await commitOne(store, [{ op: 'revise', id, text: 'two', card: card('two'), due: clock.now() }])
+    const revise = (id: string) =>
+      commitOne(store, [{ op: 'revise', id, text: 'two', card: card('two'), due: clock.now() }])
+    await revise('m1')
+    await assert.rejects(revise('m2'), { code: 'conflict' })
     await deliverers.deliverDue(never)
     assert.deepEqual(
       got.map(({ id, replaces, text }) => [id, replaces, text]),

@@ -7,6 +7,7 @@
 import { clipText } from '../../domain/clean-summary.ts'
 import { type AgentResult, annotateSummary, type CycleResult, countedTasks } from '../../domain/cycle.ts'
 import type { Language } from '../../domain/language.ts'
+import type { Card } from '../../domain/message.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 
 const MAX_LINE = 220
@@ -71,6 +72,20 @@ export function renderNoticeWithNews(
   ].join('\n')
 }
 
+/** At most this many buttons are under a notice. */
+const MAX_BUTTONS = 10
+
+/** Contract: the notice with a button for each failed run, which starts it again; undefined if none failed. */
+export function noticeCard(text: string, { agents }: CycleResult, language: Language): Card | undefined {
+  const failed = agents.filter(({ status }) => status === 'failed' || status === 'dead').slice(0, MAX_BUTTONS)
+  if (failed.length === 0) return undefined
+  const [title = '', ...lines] = text.split('\n')
+  const actions = failed.map(({ agent_id, dispatch_id }) => ({
+    ...{ label: `${WORDS[language].retry} ${agent_id}`, command: `/retry ${dispatch_id}` },
+  }))
+  return { title, items: [{ id: 'cycle', text: lines.join('\n'), actions }] }
+}
+
 /** Contract: a single line about an agent's result, even if its summary has several lines. */
 export const renderAgentLine = (result: AgentResult): string =>
   oneLine(`[${result.agent_id}|${result.status}] ${annotateSummary(result)}`)
@@ -114,6 +129,7 @@ const WORDS = {
     error: '错误',
     duration: '耗时',
     wrote: '写入',
+    retry: '重试',
   },
   en: {
     title: 'cycle summary',
@@ -133,5 +149,6 @@ const WORDS = {
     error: 'error',
     duration: 'duration',
     wrote: 'wrote',
+    retry: 'Retry',
   },
 } as const satisfies Record<Language, Record<string, string>>

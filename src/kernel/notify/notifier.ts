@@ -35,7 +35,7 @@ import {
   pairCommand,
   resolveNoticeTarget,
 } from './notice-target.ts'
-import { renderNoticeWithNews } from './notice-text.ts'
+import { noticeCard, renderNoticeWithNews } from './notice-text.ts'
 import { isOwnersChat } from './owners-chat.ts'
 import { type PingDeps, Pings } from './pings.ts'
 import { quietHoursEnd } from './quiet-hours.ts'
@@ -99,8 +99,9 @@ export class Notifier implements MessageSender {
       for (const { text: message } of [...news.alerts, ...news.notes]) log('warn', 'notice', { message })
       if (news.kind === null || !target) return [saveTold]
       const { id } = settings()
-      const text = renderNoticeWithNews(id, cycled.result, news, this.language())
-      const message = { id: `notice-${cycled.result.cycle_id}`, kind: news.kind, text }
+      const text = this.#prepareText(renderNoticeWithNews(id, cycled.result, news, this.language()))
+      const card = noticeCard(text, cycled.result, this.language())
+      const message = { id: `notice-${cycled.result.cycle_id}`, kind: news.kind, text, ...(card ? { card } : {}) }
       return [saveTold, this.#post(target, message, now)]
     } catch (thrown) {
       const error = asTirelessError(thrown)
@@ -228,12 +229,16 @@ export class Notifier implements MessageSender {
   /** The store operation that posts a message. All but alerts are delayed until the end of the quiet hours. */
   #post(
     { channel, chat_id }: Pick<NoticeTarget, 'channel' | 'chat_id'>,
-    message: Pick<NewChannelMessage, 'id' | 'kind' | 'text'>,
+    message: Pick<NewChannelMessage, 'id' | 'kind' | 'text' | 'card'>,
     now: number,
   ): Extract<Op, { op: 'post' }> {
     const quiet = message.kind === 'alert' ? undefined : this.#quietUntil(now)
-    const text = clipText(this.#deps.redact(message.text), MAX_TEXT)
+    const text = this.#prepareText(message.text)
     return { op: 'post', message: { ...message, text, channel, chat_id }, due: quiet ?? now, now }
+  }
+
+  #prepareText(text: string): string {
+    return clipText(this.#deps.redact(text), MAX_TEXT)
   }
 
   /** Contract: posts a due digest; returns the instant of the next one. Of missed digests only the newest is posted. */

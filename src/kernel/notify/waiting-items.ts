@@ -1,5 +1,5 @@
 /**
- * What waits for the owner, as items of a card: a call that needs approval, a call whose outcome is unknown, a question.
+ * What waits for the owner, as items of a card: a call that needs approval, a call whose outcome is unknown.
  * Must not know: the recipient's channel, quiet hours, which items were told.
  * Invariants: one id for each thing that waits, so that it is told once; the exact arguments and the origin are told;
  * only the rows of the store say whether something still waits.
@@ -93,7 +93,7 @@ export async function sessionsThatWait(store: Pick<Store, 'approvals' | 'unknown
 }
 
 /** Contract: what became of the approval or unknown outcome with this id; null if it still waits, or is neither. */
-export async function outcomeOf(
+export async function findItemOutcome(
   store: Pick<Store, 'approval' | 'unknowns'>,
   itemId: string,
 ): Promise<ItemOutcome | null> {
