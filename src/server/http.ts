@@ -173,6 +173,8 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
   app.get(`${API}/openapi.json`, (c) => c.json(openApi(endpoints)))
   for (const endpoint of endpoints) mount(app, endpoint, deps.context)
   app.notFound((c) => {
+    const index = isPageAddress(c) ? deps.files.get('/') : undefined
+    if (index) return c.body(index.body, 200, index.headers)
     const known = endpoints.find(({ path }) => path === c.req.path)
     throw known
       ? httpError(405, { what: 'method not allowed', got: c.req.method, expected: known.method })
@@ -217,6 +219,10 @@ function addOpenRoutes(app: Hono<HonoEnv>, deps: RouteDeps): void {
         : c.body(body, 200, headers),
     )
 }
+
+/** The page has addresses of its own, such as /runs/ID; the page itself says so if there is nothing at an address. */
+const isPageAddress = (c: HonoContext<HonoEnv>): boolean =>
+  c.req.method === 'GET' && !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html')
 
 const LOGIN = z.strictObject({ token: z.string().optional(), code: z.string().optional() })
 

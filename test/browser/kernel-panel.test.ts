@@ -9,7 +9,7 @@ import { type Command, defineCommand } from '../../src/commands/lib/command.ts'
 import { loadCommands } from '../../src/commands/lib/registry.ts'
 import { type HttpServer, serveHttp } from '../../src/server/http.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
+import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { openApp } from '../support/open-app.ts'
 
 const COMMANDS = await loadCommands()
@@ -100,7 +100,7 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const kernel = { state: 'running', done: [] as string[] }
     const http = await serve(t, kernelCommands(kernel, new Date(Date.now() + 3_600_000).toISOString()))
     const { page, complaints } = await openTab(browser, http.url)
-    await page.goto(http.loginUrl())
+    await page.goto(loginAt(http.loginUrl(), '/now'))
     await waitUntilLive(page)
     await page.getByText(/^(1:00:0\d|59:\d\d)$/).waitFor()
     await page.getByText('$4.75').waitFor()
@@ -124,7 +124,7 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const kernel = { state: 'running', done: [] as string[] }
     const http = await serve(t, kernelCommands(kernel, null))
     const { page } = await openTab(browser, http.url)
-    await page.goto(http.loginUrl())
+    await page.goto(loginAt(http.loginUrl(), '/now'))
     await waitUntilLive(page)
     await page.getByText('default is waiting').waitFor()
     const answered = Promise.withResolvers<() => Promise<void>>()
@@ -148,7 +148,7 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
   test('Now: without those commands there are no buttons, and no errors', async (t) => {
     const http = await serve(t, [])
     const { page, complaints } = await openTab(browser, http.url)
-    await page.goto(http.loginUrl())
+    await page.goto(loginAt(http.loginUrl(), '/now'))
     await waitUntilLive(page)
     await page.getByText('default is waiting').waitFor()
     for (const name of ['Pause', 'Resume', 'Run a cycle now'])

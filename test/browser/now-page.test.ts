@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import type { Model } from '../../src/ports/model.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { askAndWait, sendTool } from '../support/approval-fixtures.ts'
-import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
+import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { type HttpApp, openHttpApp } from '../support/http-app.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
 
@@ -77,9 +77,9 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     const model = stepwiseModel()
     const served = await serveAndDrain(t, model)
     const { page, complaints } = await openTab(browser, served.url)
-    await page.goto(served.login_url)
+    await page.goto(loginAt(served.login_url, '/now'))
     await waitUntilLive(page)
-    assert.equal(page.url(), `${served.url}/`, 'the login code must be gone from the address')
+    assert.equal(page.url(), `${served.url}/now`, 'the login code must be gone from the address')
     assert.match(await page.locator('main').innerText(), /Nothing is running/)
     const { dispatch_id } = await served.app.run('enqueue', { prompt: 'Write a note' })
     const run = page.locator(`[data-run="${dispatch_id}"]`)
@@ -107,7 +107,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     const model = scriptedModel([{ calls: [call] }, { text: '## Execution Summary\nreport.md is written.' }])
     const served = await openHttpApp(t, { yaml, model })
     const { page, complaints } = await openTab(browser, served.url)
-    await page.goto(served.login_url)
+    await page.goto(loginAt(served.login_url, '/now'))
     await page.getByText('No cycle has run yet.').waitFor()
     await page.getByRole('button', { name: 'Run a cycle now' }).click()
     const cycle = page.locator('[data-cycle]')
@@ -134,7 +134,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     model.next()
     await waitUntil(async () => (await requestCount()) === 2)
     const { page, complaints } = await openTab(browser, served.url)
-    await page.goto(served.login_url)
+    await page.goto(loginAt(served.login_url, '/now'))
     const run = page.locator(`[data-run="${dispatch_id}"]`)
     await run.locator('[data-step="1"]').getByText('create_file').waitFor()
     await run.locator('[data-step="2"]').waitFor()
@@ -146,7 +146,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
   test('Now: beside an open approval the page says what waits, not that all is well', async (t) => {
     const served = await openHttpApp(t, { model: askAndWait(), tools: [sendTool()] })
     const { page, complaints } = await openTab(browser, served.url)
-    await page.goto(served.login_url)
+    await page.goto(loginAt(served.login_url, '/now'))
     await page.locator('[data-health=ok]').getByText('All is well.').waitFor()
     await served.app.run('run', { task: 'Look for a lamp' })
     await page.locator('[data-health=waiting]').getByText('One thing waits for you.').waitFor()
@@ -176,7 +176,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     const first = await openHttpApp(t, { home, yaml: 'server: { port: 0 }\n' })
     const yaml = `server: { port: ${first.port} }\n`
     const { page } = await openTab(browser, first.url)
-    await page.goto(first.login_url)
+    await page.goto(loginAt(first.login_url, '/now'))
     await waitUntilLive(page)
     await first.app.close()
     await page.locator('[data-connection=lost]').waitFor()
@@ -192,7 +192,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const options = { colorScheme, locale: 'zh-CN', viewport: { width: 390, height: 844 } }
       const { page, complaints } = await openTab(browser, served.url, options)
-      await page.goto((await served.app.context.serveHttp()).login_url)
+      await page.goto(loginAt((await served.app.context.serveHttp()).login_url, '/now'))
       await waitUntilLive(page)
       await page.getByText('目前没有任务在运行。').waitFor()
       assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
@@ -200,11 +200,12 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
       colours.push(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
       await page.getByRole('button', { name: '立即运行一轮' }).waitFor()
       const reached = []
-      while (reached.at(-1) !== 'English' && reached.length < 9) {
+      while (reached.at(-1) !== '暂停' && reached.length < 9) {
         await page.keyboard.press('Tab')
         reached.push(await page.evaluate('document.activeElement.textContent'))
       }
-      assert.deepEqual(reached, ['立即运行一轮', '暂停', 'English'])
+      assert.deepEqual(reached, ['Tireless', '', 'English', '立即运行一轮', '暂停'])
+      await page.getByText('English').focus()
       await page.keyboard.press('Enter')
       await page.getByText('Nothing is running.').waitFor()
       await page.reload()

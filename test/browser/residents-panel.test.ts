@@ -5,7 +5,7 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { TirelessError } from '../../src/domain/error.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
+import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { type HttpApp, openHttpApp } from '../support/http-app.ts'
 
 const RESIDENTS = [
@@ -47,7 +47,7 @@ describe('the residents on the page', { skip: WITHOUT_CHROMIUM }, () => {
   test('K8, K6: Now shows what residents know, lack and do, live; a message is answered', async (t) => {
     const served = await serveResidents(t)
     const { page, complaints } = await openTab(browser, served.url)
-    await page.goto(served.login_url)
+    await page.goto(loginAt(served.login_url, '/now'))
     await waitUntilLive(page)
     const guide = page.locator('[data-resident=guide]')
     await guide.getByText('5 Hz · has not looked yet').waitFor()
@@ -79,14 +79,14 @@ describe('the residents on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const served = await serveResidents(t)
     const options = { colorScheme: 'dark', locale: 'zh-CN', viewport: { width: 390, height: 844 } } as const
     const { page, complaints } = await openTab(browser, served.url, options)
-    await page.goto(served.login_url)
+    await page.goto(loginAt(served.login_url, '/now'))
     await waitUntilLive(page)
     await served.app.run('observe', { agent: 'guide', type: 'user_message', payload: 'to Paris' })
     await page.locator('[data-resident=guide]').getByText('它提了问题，在等回答').waitFor()
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, 'nothing may overflow the width')
     const empty = await openHttpApp(t)
     const other = await openTab(browser, empty.url)
-    await other.page.goto(empty.login_url)
+    await other.page.goto(loginAt(empty.login_url, '/now'))
     await waitUntilLive(other.page)
     await other.page.locator('[data-health=ok]').waitFor()
     assert.equal(await other.page.getByText('Residents').count(), 0)

@@ -41,6 +41,9 @@ export async function launchChromium(): Promise<Browser> {
 
 export const waitUntilLive = (page: Page): Promise<void> => page.locator('[data-connection=live]').waitFor()
 
+/** Contract: the login link, leading to a place of the page. */
+export const loginAt = (loginUrl: string, place: string): string => loginUrl.replace('/#', `${place}#`)
+
 export interface Tab {
   readonly page: Page
   /** Console errors and warnings, CSP violations, and requests to other servers. */

@@ -1,6 +1,6 @@
-/** Client of the server's API: runs commands by name. */
+/** Client of the server's API: runs commands by name, with the types of their schemas. */
 
-import type { CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
+import type { CommandInput, CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
 
 const API = '/api/v1'
 
@@ -22,20 +22,27 @@ export class ApiError extends Error {
 /** Runs a read-only command. */
 export function readCommand<Name extends CommandName>(
   command: Name,
-  input: Readonly<Record<string, string>> = {},
+  input?: CommandInput<Name>,
 ): Promise<CommandOutput<Name>> {
-  const query = new URLSearchParams(input).toString()
+  const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined)
+  const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()
   return readAnswer(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`))
 }
 
-/** Runs a command that changes state. Other sites cannot send the CSRF header. */
-export function runCommand(command: string, input: object = {}): Promise<unknown> {
+/** Runs a command that changes state. */
+export const runCommand = <Name extends CommandName>(
+  command: Name,
+  input: CommandInput<Name>,
+): Promise<CommandOutput<Name>> => post(command, input)
+
+/** Other sites cannot send the CSRF header. */
+function post<T>(command: string, input: unknown): Promise<T> {
   const headers = { 'Content-Type': 'application/json', 'X-Tireless-CSRF': '1' }
-  return readAnswer(fetch(pathOf(command), { method: 'POST', headers, body: JSON.stringify(input) }))
+  return readAnswer<T>(fetch(pathOf(command), { method: 'POST', headers, body: JSON.stringify(input) }))
 }
 
 export const login = (credentials: { readonly token: string } | { readonly code: string }): Promise<unknown> =>
-  runCommand('login', credentials)
+  post('login', credentials)
 
 /** Contract: whether this browser is logged in; uses a request that causes no error in the console. */
 export async function isLoggedIn(): Promise<boolean> {

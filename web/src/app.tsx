@@ -1,28 +1,31 @@
-/** Shows the page `Now`, or the login form. */
+/** Shows the page, or the login form. */
 
-import { useEffect, useReducer, useState } from 'preact/hooks'
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { isLoggedIn, login } from './api.ts'
 import type { Language } from './format.ts'
 import { Login } from './login.tsx'
-import { Now } from './now/now.tsx'
 import { PageState } from './page-state.ts'
+import { Shell } from './shell/shell.tsx'
 import { TEXTS } from './texts.ts'
 
 const LANGUAGE_KEY = 'tireless-language'
 
+/** `spent`: the browser came by a login link that no longer works. */
+type Session = 'unknown' | 'in' | 'out' | 'spent'
+
 export function App() {
   const [language, setLanguage] = useState<Language>(preferredLanguage)
-  const [session, setSession] = useState<'unknown' | 'in' | 'out'>('unknown')
+  const [session, setSession] = useState<Session>('unknown')
 
   useEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en'
   }, [language])
   useEffect(() => {
-    void loginByCode()
-      .then(isLoggedIn)
-      // If the server does not answer, the page shows that.
-      .catch(() => true)
-      .then((hasSession) => setSession(hasSession ? 'in' : 'out'))
+    void openSession().then(setSession)
+    // A login link that is opened in a tab that shows the page already only changes the fragment.
+    const open = (): void => void openSession().then(setSession)
+    addEventListener('hashchange', open)
+    return () => removeEventListener('hashchange', open)
   }, [])
 
   const switchLanguage = (): void => {
@@ -30,10 +33,11 @@ export function App() {
     localStorage.setItem(LANGUAGE_KEY, next)
     setLanguage(next)
   }
-  const texts = TEXTS[language]
   if (session === 'unknown') return null
-  if (session === 'out') return <Login texts={texts} switchLanguage={switchLanguage} onLogin={() => setSession('in')} />
-  return <LoggedIn language={language} switchLanguage={switchLanguage} onLoggedOut={() => setSession('out')} />
+  if (session === 'in')
+    return <LoggedIn language={language} switchLanguage={switchLanguage} onLoggedOut={() => setSession('out')} />
+  const props = { texts: TEXTS[language], isLinkSpent: session === 'spent', switchLanguage }
+  return <Login {...props} onLogin={() => setSession('in')} />
 }
 
 interface LoggedInProps {
@@ -45,21 +49,23 @@ interface LoggedInProps {
 function LoggedIn({ language, switchLanguage, onLoggedOut }: LoggedInProps) {
   const [, redraw] = useReducer((count: number, _: unknown) => count + 1, 0)
   const [page, setPage] = useState<PageState>()
+  const texts = useRef(TEXTS[language])
+  texts.current = TEXTS[language]
   useEffect(() => {
     let frame = 0
     // Redraw at most once per frame, however many events arrive.
-    const draw = (): void => {
+    const onChange = (): void => {
       cancelAnimationFrame(frame)
       frame = requestAnimationFrame(redraw)
     }
-    const opened = new PageState(draw, onLoggedOut)
+    const opened = new PageState({ onChange, onLoggedOut, texts: () => texts.current })
     setPage(opened)
     return () => {
       cancelAnimationFrame(frame)
       opened.close()
     }
   }, [])
-  return page ? <Now page={page} language={language} switchLanguage={switchLanguage} /> : null
+  return page ? <Shell page={page} language={language} switchLanguage={switchLanguage} /> : null
 }
 
 function preferredLanguage(): Language {
@@ -68,11 +74,20 @@ function preferredLanguage(): Language {
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
 }
 
-/** Removes the code from the address first; it is valid only once. */
-async function loginByCode(): Promise<void> {
+/** Contract: logs in with the code of the address, if it has one, and says whether the browser is logged in. */
+async function openSession(): Promise<Session> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
-  if (code === null) return
-  history.replaceState(null, '', location.pathname)
-  // A used code does not matter to a browser that is logged in.
-  await login({ code }).catch(() => {})
+  // Removed first, because it is valid only once.
+  if (code !== null) history.replaceState(null, '', `${location.pathname}${location.search}`)
+  try {
+    const isAccepted = code === null || (await login({ code }).then(isTrue, isFalse))
+    if (await isLoggedIn()) return 'in'
+    return isAccepted ? 'out' : 'spent'
+  } catch {
+    // If the server does not answer, the page shows that.
+    return 'in'
+  }
 }
+
+const isTrue = (): boolean => true
+const isFalse = (): boolean => false

@@ -34,11 +34,11 @@ export class FetchedLists {
     const view = this.#view
     const hasCycles = view.commands.has('cycles list')
     const [recent, waiting, approvals, unknowns, stored] = await Promise.all([
-      readCommand('queue list', { limit: '30' }),
-      readCommand('queue list', { status: 'waiting', limit: '10' }),
-      readCommand('approvals list', { status: 'open', limit: '10' }),
+      readCommand('queue list', { limit: 30 }),
+      readCommand('queue list', { status: 'waiting', limit: 10 }),
+      readCommand('approvals list', { status: 'open', limit: 10 }),
       readCommand('unknowns list'),
-      hasCycles ? readCommand('cycles list', { limit: '12' }) : undefined,
+      hasCycles ? readCommand('cycles list', { limit: 12 }) : undefined,
     ])
     if (version !== this.#newest.lists) return
     view.recent = recent.items.filter(isOver).filter(hasResult).slice(0, 8)

@@ -38,7 +38,7 @@ export class LiveRuns {
   }
 
   async fetchRunning(): Promise<void> {
-    const { items } = await readCommand('queue list', { status: 'running', limit: '20' })
+    const { items } = await readCommand('queue list', { status: 'running', limit: 20 })
     // A run that was just claimed has no trace yet; its events will arrive.
     await Promise.allSettled(
       items.map(({ dispatch_id, agent_id, title }) => this.fetchRun(dispatch_id, agent_id, title)),
@@ -52,7 +52,7 @@ export class LiveRuns {
     this.#fetching.set(id, queued)
     const run = newRun(id, agent, task)
     try {
-      const { events } = await readCommand('trace show', { run: id, events: 'true' })
+      const { events } = await readCommand('trace show', { run: id, events: true })
       for (const event of events ?? []) applyEvent(run, event)
       // Apply queued deltas only if the fetched step has no text yet; otherwise the text would repeat.
       const hasText = (run.steps.at(-1)?.text ?? '') !== ''

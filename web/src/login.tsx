@@ -1,19 +1,25 @@
-/** The login form: asks for the token once per browser. */
+/** The login form: says how to get in, and asks for the token once per browser. */
 
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, login } from './api.ts'
 import { Logo } from './components.tsx'
 import type { Texts } from './texts.ts'
 
 interface LoginProps {
   readonly texts: Texts
+  /** The browser came by a login link that no longer works. */
+  readonly isLinkSpent: boolean
   switchLanguage(): void
   onLogin(): void
 }
 
-export function Login({ texts, switchLanguage, onLogin }: LoginProps) {
+export function Login({ texts, isLinkSpent, switchLanguage, onLogin }: LoginProps) {
   const field = useRef<HTMLInputElement>(null)
   const [error, setError] = useState('')
+  const title = isLinkSpent ? texts.linkSpentTitle : texts.loginTitle
+  useEffect(() => {
+    document.title = `${title} · Tireless`
+  }, [title])
 
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
@@ -32,9 +38,11 @@ export function Login({ texts, switchLanguage, onLogin }: LoginProps) {
         <Logo isActive />
         <span class="text-lg font-semibold">Tireless</span>
       </div>
-      <h1 class="text-2xl font-semibold tracking-tight text-balance">{texts.loginTitle}</h1>
-      <p class="mt-2 text-muted">{texts.loginHelp}</p>
-      <form class="mt-6 flex flex-col gap-3" onSubmit={submit}>
+      <h1 class="text-2xl font-semibold tracking-tight text-balance">{title}</h1>
+      <p class="mt-2 text-muted">{isLinkSpent ? texts.linkSpentHelp : texts.loginHelp}</p>
+      <code class="mt-2 rounded-md border border-line bg-sunken px-3 py-2 font-mono select-all">tireless open</code>
+      <p class="mt-6 text-muted">{texts.loginOr}</p>
+      <form class="mt-3 flex flex-col gap-3" onSubmit={submit}>
         <label class="flex flex-col gap-1">
           <span class="label">{texts.token}</span>
           <input

@@ -1,8 +1,10 @@
 /** Entry point of the page. */
 
+import './style.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
-import './style.css'
+import { applyTheme, storedTheme } from './shell/theme.ts'
 
-const page = document.getElementById('page')
-if (page) render(<App />, page)
+applyTheme(storedTheme())
+const root = document.getElementById('page')
+if (root) render(<App />, root)

@@ -1,15 +1,17 @@
 /** State of the page: fetched once, then updated by live events; fetched again after a gap. */
 
+import type { CommandInput, CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { Delta, Event } from '../../src/domain/event.ts'
-import { ApiError, EVENTS, isLoggedIn, listCommands, runCommand } from './api.ts'
+import { ApiError, listCommands, runCommand } from './api.ts'
 import type { Approval, Cycle, Dispatch, Status, Unknown } from './api-types.ts'
 import { FetchedLists } from './fetched-lists.ts'
+import { LiveConnection } from './live-connection.ts'
 import { LiveRuns } from './live-runs.ts'
 import type { RunView } from './run-view.ts'
+import { Toasts } from './shell/toasts.tsx'
 
 /** How long ended runs stay among the running ones. */
 const LINGER_MS = 6000
-const REOPEN_MS = 3000
 /** Minimum time between two fetches of the lists. */
 const FETCH_INTERVAL_MS = 800
 
@@ -27,95 +29,113 @@ export interface PageView {
   readonly runs: Map<string, RunView>
   /** Commands that were started and have not ended. */
   readonly busy: Set<string>
-  /** Error of the last command that a button ran. */
-  errorMessage: string | null
+}
+
+interface Feedback<Name extends CommandName> {
+  /** What is busy meanwhile; default: the command. */
+  readonly busy?: string
+  /** What the owner reads when it is done. */
+  readonly done: string | ((output: CommandOutput<Name>) => string)
+}
+
+/** What the owner reads when a command fails. */
+interface FailureTexts {
+  failed(reason: string): string
+  readonly noAnswerFromServer: string
+}
+
+interface PageEvents {
+  /** After every change. */
+  onChange(): void
+  /** The login is missing or expired. */
+  onLoggedOut(): void
+  /** Contract: texts in the current language. */
+  texts(): FailureTexts
 }
 
 /** Connected to the live events from the start until `close`. */
 export class PageState {
   readonly view: PageView
-  readonly #onChange: () => void
-  readonly #onLoggedOut: () => void
+  readonly toasts: Toasts
+  readonly #events: PageEvents
   readonly #lists: FetchedLists
   readonly #runs: LiveRuns
   readonly #fetchListsSoon: () => void
-  #source: EventSource | undefined
-  #closed = false
+  readonly #live: LiveConnection
 
-  /** Contract: calls `onChange` after every change, and `onLoggedOut` when the login is missing or expired. */
-  constructor(onChange: () => void, onLoggedOut: () => void) {
+  constructor(events: PageEvents) {
     this.view = {
-      ...{ connection: 'connecting', skew: 0, commands: new Set(), busy: new Set(), status: null, errorMessage: null },
+      ...{ connection: 'connecting', skew: 0, commands: new Set(), busy: new Set(), status: null },
       ...{ cycles: [], recent: [], waiting: [], approvals: [], unknowns: [], runs: new Map() },
     }
-    this.#onChange = onChange
-    this.#onLoggedOut = onLoggedOut
+    this.#events = events
+    const onChange = (): void => events.onChange()
+    this.toasts = new Toasts(onChange)
     this.#lists = new FetchedLists(this.view, onChange)
     this.#runs = new LiveRuns(this.view.runs, onChange)
     this.#fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => this.#fetch(this.#lists.fetchLists()))
-    this.#open()
+    this.#live = new LiveConnection({
+      onMessage: (name, data) => this.#handleMessage(name, data),
+      onLost: () => {
+        this.view.connection = 'lost'
+        onChange()
+      },
+      onUnauthorized: () => this.#endSession(),
+    })
   }
 
-  /** Contract: runs a command that changes state; its error becomes `errorMessage`. */
-  async runCommand(command: string): Promise<void> {
+  /** Contract: runs a command that changes state, and says by a toast what came of it; undefined: it failed. */
+  async run<Name extends CommandName>(
+    command: Name,
+    input: CommandInput<Name>,
+    { busy = command, done }: Feedback<Name>,
+  ): Promise<CommandOutput<Name> | undefined> {
     const { view } = this
-    view.errorMessage = null
-    view.busy.add(command)
-    this.#onChange()
+    view.busy.add(busy)
+    this.#events.onChange()
     try {
-      await runCommand(command)
+      const output = await runCommand(command, input)
       await this.#lists.fetchStatus()
+      this.#fetchListsSoon()
+      const text = typeof done === 'string' ? done : done(output)
+      if (text !== '') this.toasts.add('live', text)
+      return output
     } catch (thrown) {
-      view.errorMessage = thrown instanceof Error ? thrown.message : String(thrown)
+      this.reportFailure(thrown)
+      return undefined
+    } finally {
+      view.busy.delete(busy)
+      this.#events.onChange()
     }
-    view.busy.delete(command)
-    this.#onChange()
   }
 
-  /** Contract: publishes a message of the owner; throws if the server refuses it. */
-  async tellResident(agent: string, text: string): Promise<void> {
-    await runCommand('observe', { agent, type: 'user_message', payload: JSON.stringify({ text }) })
-    await this.#lists.fetchStatus()
-    this.#onChange()
+  /** Contract: shows the failure of a request as a toast; an expired login ends the session. */
+  reportFailure(thrown: unknown): void {
+    const { failed, noAnswerFromServer } = this.#events.texts()
+    if (thrown instanceof ApiError && thrown.code === 'unauthorized') this.#endSession()
+    else this.toasts.add('fault', thrown instanceof ApiError ? failed(thrown.message) : noAnswerFromServer)
   }
 
   close(): void {
-    this.#closed = true
-    this.#source?.close()
+    this.#live.close()
   }
 
-  #open(): void {
-    if (this.#closed) return
-    this.#source = new EventSource(EVENTS)
-    this.#source.onerror = () => this.#lostConnection()
-    this.#on('hello', ({ now }: { now: number }) => {
-      this.view.connection = 'live'
-      this.view.skew = now - Date.now()
-      this.#fetch(this.#fetchAll())
-    })
-    this.#on('reset', () => this.view.runs.clear())
-    this.#on('status', (status: Status) => {
-      this.#lists.replaceStatus(status)
+  #handleMessage(name: string, data: unknown): void {
+    if (name === 'hello') this.#connected((data as { readonly now: number }).now)
+    else if (name === 'reset') this.view.runs.clear()
+    else if (name === 'status') {
+      this.#lists.replaceStatus(data as Status)
       this.#fetchListsSoon()
-    })
-    this.#on('event', (event: Event) => this.#handleEvent(event))
-    this.#on('delta', (delta: Delta) => this.#runs.applyDelta(delta))
+    } else if (name === 'event') this.#handleEvent(data as Event)
+    else if (name === 'delta') this.#runs.applyDelta(data as Delta)
+    this.#events.onChange()
   }
 
-  #on<T>(name: string, handle: (data: T) => void): void {
-    this.#source?.addEventListener(name, ({ data }: MessageEvent<string>) => {
-      handle(JSON.parse(data) as T)
-      this.#onChange()
-    })
-  }
-
-  #lostConnection(): void {
-    this.view.connection = 'lost'
-    this.#onChange()
-    // A refused EventSource does not reconnect by itself.
-    if (this.#source?.readyState !== EventSource.CLOSED) return
-    const reopen = (): void => void setTimeout(() => this.#open(), REOPEN_MS)
-    isLoggedIn().then((hasSession) => (hasSession ? reopen() : this.#endSession()), reopen)
+  /** What happened while there was no connection is fetched, whether or not its events are sent again. */
+  #connected(now: number): void {
+    this.view.connection = 'live'
+    this.view.skew = now - Date.now()
+    this.#fetch(this.#fetchAll())
   }
 
   #handleEvent(event: Event): void {
@@ -129,7 +149,7 @@ export class PageState {
     await this.#lists.fetchStatus()
     await this.#lists.fetchLists()
     await this.#runs.fetchRunning()
-    this.#onChange()
+    this.#events.onChange()
   }
 
   /** Lets the work go on in the background; the session ends if the login has expired, other errors are ignored. */
@@ -141,8 +161,14 @@ export class PageState {
 
   #endSession(): void {
     this.close()
-    this.#onLoggedOut()
+    this.#events.onLoggedOut()
   }
+}
+
+/** Contract: how many things need the owner. */
+export function countNeeds({ status }: PageView): number {
+  const { approvals = 0, questions = 0, unknowns = 0 } = status ?? {}
+  return approvals + questions + unknowns
 }
 
 /** Contract: runs at once, and again after the pause if called in the meantime. */

@@ -4,7 +4,7 @@ import type { Cycle } from '../api-types.ts'
 import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
 import { clockTime, duration, oneLine } from '../format.ts'
 import type { Texts } from '../texts.ts'
-import type { ViewContext } from './now.tsx'
+import type { ViewContext } from '../view-context.ts'
 
 const MAX_CYCLES = 6
 

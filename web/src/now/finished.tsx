@@ -4,7 +4,7 @@ import type { Dispatch } from '../api-types.ts'
 import { Card, Chevron, Dot, Empty, Section, toneOf } from '../components.tsx'
 import { clockTime, oneLine } from '../format.ts'
 import { isLook } from '../run-view.ts'
-import type { ViewContext } from './now.tsx'
+import type { ViewContext } from '../view-context.ts'
 
 const ROW_CLASSES = [
   'grid cursor-pointer list-none grid-cols-[auto_minmax(0,1fr)_auto] items-baseline gap-x-3 px-4 py-2.5',
@@ -39,8 +39,8 @@ export function Finished({ context, recent }: { readonly context: ViewContext; r
                         <Chevron />
                       </span>
                     </summary>
-                    <p class="label px-4 pb-2 pl-9 break-texts">{title}</p>
-                    <p class={`px-4 pb-4 pl-9 break-texts whitespace-pre-wrap ${error === null ? '' : 'text-fault'}`}>
+                    <p class="label px-4 pb-2 pl-9 wrap-anywhere">{title}</p>
+                    <p class={`px-4 pb-4 pl-9 wrap-anywhere whitespace-pre-wrap ${error === null ? '' : 'text-fault'}`}>
                       {error ?? result ?? texts.noAnswer}
                     </p>
                   </details>

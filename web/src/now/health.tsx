@@ -2,7 +2,7 @@
 
 import type { Status } from '../api-types.ts'
 import { Dot } from '../components.tsx'
-import type { ViewContext } from './now.tsx'
+import type { ViewContext } from '../view-context.ts'
 
 export function Health({
   context: { texts },
@@ -30,7 +30,7 @@ export function Health({
           <span class="flex h-5 items-center">
             <Dot tone={tone} />
           </span>
-          <span class={`break-texts ${tone === 'fault' ? 'text-fault' : 'text-muted'}`}>{text}</span>
+          <span class={`wrap-anywhere ${tone === 'fault' ? 'text-fault' : 'text-muted'}`}>{text}</span>
         </li>
       ))}
     </ul>

@@ -4,8 +4,8 @@ import type { ComponentChildren } from 'preact'
 import type { Status } from '../api-types.ts'
 import { Card } from '../components.tsx'
 import { clockTime, count, countdown, money } from '../format.ts'
+import type { ViewContext } from '../view-context.ts'
 import { Health } from './health.tsx'
-import type { ViewContext } from './now.tsx'
 
 interface KeyFiguresProps {
   readonly context: ViewContext

@@ -5,7 +5,7 @@ import type { Resident } from '../api-types.ts'
 import { Button, Card, Dot, Section, type Tone } from '../components.tsx'
 import { countdown, oneLine, wholeDuration } from '../format.ts'
 import type { PageState } from '../page-state.ts'
-import type { ViewContext } from './now.tsx'
+import type { ViewContext } from '../view-context.ts'
 
 const MAX_RESIDENTS = 50
 
@@ -78,12 +78,12 @@ function LastAction({ context: { texts, language }, resident }: PartProps) {
   return (
     <>
       {last_action !== null && last_action.action !== 'noop' && (
-        <p class="line-clamp-3 break-texts" data-said={last_action.action}>
+        <p class="line-clamp-3 wrap-anywhere" data-said={last_action.action}>
           <span class="text-muted">{last_action.action === 'say' ? texts.says : texts.asks}</span>{' '}
           {oneLine(last_action.text)}
         </p>
       )}
-      <p class={`line-clamp-2 break-texts ${state === 'backing_off' ? 'text-fault' : 'text-muted'}`}>{reason}</p>
+      <p class={`line-clamp-2 wrap-anywhere ${state === 'backing_off' ? 'text-fault' : 'text-muted'}`}>{reason}</p>
     </>
   )
 }
@@ -117,20 +117,14 @@ interface MessageProps {
 
 function Message({ context: { texts }, page, agent }: MessageProps) {
   const [text, setText] = useState('')
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState('')
+  const busy = `observe ${agent}`
+  const isBusy = page.view.busy.has(busy)
   const send = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (text.trim() === '' || isBusy) return
-    setBusy(true)
-    setError('')
-    try {
-      await page.tellResident(agent, text)
-      setText('')
-    } catch (thrown) {
-      setError(thrown instanceof Error ? thrown.message : String(thrown))
-    }
-    setBusy(false)
+    const input = { agent, type: 'user_message', payload: JSON.stringify({ text }) }
+    const sent = await page.run('observe', input, { busy, done: texts.sentTo(agent) })
+    if (sent) setText('')
   }
   return (
     <form class="mt-0.5 flex flex-wrap gap-2" onSubmit={send}>
@@ -147,11 +141,6 @@ function Message({ context: { texts }, page, agent }: MessageProps) {
       <Button type="submit" busy={isBusy}>
         {texts.send}
       </Button>
-      {error !== '' && (
-        <p class="w-full break-texts text-fault" role="alert">
-          {error}
-        </p>
-      )}
     </form>
   )
 }

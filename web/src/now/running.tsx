@@ -3,7 +3,7 @@
 import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
 import { duration, jsonLine, oneLine } from '../format.ts'
 import type { CallView, RunView, StepView } from '../run-view.ts'
-import type { ViewContext } from './now.tsx'
+import type { ViewContext } from '../view-context.ts'
 import { Legend, Waterfall } from './waterfall.tsx'
 
 interface RunningProps {
@@ -74,7 +74,7 @@ function CurrentStep({ context: { texts }, step }: { readonly context: ViewConte
       {isThinking && <p class="pulsing text-muted">{texts.thinking}…</p>}
       {step.text !== '' && (
         <div class="flex max-h-40 flex-col-reverse overflow-y-auto rounded-lg bg-sunken px-3 py-2">
-          <p class="break-texts whitespace-pre-wrap">{step.text}</p>
+          <p class="wrap-anywhere whitespace-pre-wrap">{step.text}</p>
         </div>
       )}
       {step.calls.map((call, i) => (
@@ -94,7 +94,7 @@ function Call({ call: { tool, args, status, content } }: { readonly call: CallVi
       <span class="min-w-0 truncate">
         <span class="text-act">{tool}</span> <span class="text-muted">{jsonLine(args)}</span>
       </span>
-      {content !== '' && <span class="col-start-2 line-clamp-2 break-texts text-muted">{oneLine(content)}</span>}
+      {content !== '' && <span class="col-start-2 line-clamp-2 wrap-anywhere text-muted">{oneLine(content)}</span>}
     </div>
   )
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { Card, Dot, Empty, Section, type Tone } from '../components.tsx'
 import { clockTime, jsonLine, oneLine } from '../format.ts'
 import type { PageView } from '../page-state.ts'
-import type { ViewContext } from './now.tsx'
+import type { ViewContext } from '../view-context.ts'
 
 /** Maximum number of items of each kind. */
 const MAX_ITEMS = 4
@@ -32,14 +32,14 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
               tool={tool}
               more={texts.expires(time(Date.parse(expires_at)))}
             >
-              <span class="line-clamp-2 font-mono text-[13px] break-texts">{jsonLine(args)}</span>
+              <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{jsonLine(args)}</span>
               <span class="line-clamp-2">{oneLine(reason)}</span>
               <Hint label={texts.answerWith} command={`tireless approvals show ${id}`} />
             </Item>
           ))}
           {unknowns.map(({ id, tool, args }) => (
             <Item key={id} tone="fault" title={`${texts.unknown}: `} tool={tool}>
-              <span class="line-clamp-2 font-mono text-[13px] break-texts">{jsonLine(args)}</span>
+              <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{jsonLine(args)}</span>
               <Hint label={texts.answerWith} command={`tireless unknowns resolve ${id} --as …`} />
             </Item>
           ))}

@@ -2,7 +2,7 @@
 
 import { duration } from '../format.ts'
 import type { RunView, Span, StepView } from '../run-view.ts'
-import type { ViewContext } from './now.tsx'
+import type { ViewContext } from '../view-context.ts'
 
 /** Number of steps shown; earlier ones are only counted. */
 const MAX_STEPS = 8

@@ -1,0 +1,24 @@
+/** The places of the page by address. */
+
+import { NeedsYou } from '../needs-you/needs-you.tsx'
+import { Now } from '../now/now.tsx'
+import { Talk } from '../talk/talk.tsx'
+import type { Texts } from '../texts.ts'
+import { lazyPlace, type Place } from './place.tsx'
+
+export type PlaceName = keyof Texts['places']
+
+interface Route {
+  readonly pattern: string
+  /** The entry of the navigation that the address belongs to. */
+  readonly name: PlaceName
+  readonly place: Place
+}
+
+export const ROUTES: readonly Route[] = [
+  { pattern: '/', name: 'talk', place: Talk },
+  { pattern: '/needs-you', name: 'needs', place: NeedsYou },
+  { pattern: '/now', name: 'now', place: Now },
+  { pattern: '/runs', name: 'runs', place: lazyPlace(async () => (await import('../runs/runs.tsx')).Runs) },
+  { pattern: '/runs/:id', name: 'runs', place: lazyPlace(async () => (await import('../runs/run.tsx')).Run) },
+]
