@@ -45,6 +45,7 @@ export default definePlugin(({ options, secrets }) => ({
       name: 'mine',
       models: ['echo'],
       open: (model) => ({
+        price: { input: 3, output: 15, max_output: 1000, ...options.price },
         async call({ messages }, { onText }) {
           onText('thinking')
           const usage = { input: 1, output: 1 }
@@ -89,6 +90,7 @@ test('K1, Q18: a sandboxed plugin provides tools, gates, critics, channels and m
   const critic = app.service('critics').all.get('polite')
   assert.deepEqual(await critic?.judge({}, {} as never), { kind: 'continue' })
   const echo = app.service('modelProviders').all.get('mine')?.open('echo')
+  assert.deepEqual(echo?.price, { input: 3, output: 15, max_output: 1000 })
   const texts: string[] = []
   const asked = { signal: new AbortController().signal, onText: (text: string) => texts.push(text) }
   const answer = await echo?.call({ system: '', messages: [{ role: 'user', text: 'x' }], tools: [] }, asked)
@@ -107,4 +109,12 @@ test('the approval of a sandboxed plugin keeps what it offers; the first call st
   assert.deepEqual(tool?.effect({} as never), { recovery: 'once', reach: 'destructive' })
   const { items } = await app.run('plugins list', {})
   assert.partialDeepStrictEqual(items, [{ state: 'loaded', trust: 'sandboxed', provides: PROVIDES }])
+})
+
+test('an impossible price of a sandboxed model is refused when the plugin is approved', { skip }, async (t) => {
+  const manifest = manifestOf({ entry: 'index.js', trust: 'sandboxed', provides: PROVIDES })
+  const yaml = 'plugins: [{ path: ./plugins/greeter, options: { price: { input: -1 } } }]\n'
+  const home = pluginHome(t, { 'tireless-plugin.json': manifest, 'index.js': CODE }, yaml)
+  const message = /plugin greeter: invalid price of the model mine\/echo; got input: .*-1/
+  await assert.rejects(approvePlugin(home), { code: 'plugin_invalid', message })
 })

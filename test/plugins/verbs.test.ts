@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import type { Progress } from '../../src/commands/lib/progress.ts'
-import { tireless } from '../support/command-line.ts'
+import { tireless, tirelessJson } from '../support/command-line.ts'
 import { freshFolder, openApp } from '../support/open-app.ts'
 import { GREETER, greeterFiles, manifestOf, pluginHome, withoutPlugins, writeFiles } from '../support/plugin-homes.ts'
+import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 
 test('plugins add shows what the plugin may do, asks, then approves and configures it', async (t) => {
   const home = freshFolder(t)
@@ -110,4 +111,15 @@ test('plugins new writes a plugin of each kind whose test passes, and which can 
   const loaded = await openApp(t, { home: root })
   assert.ok(loaded.service('tools').all.has('my_tool'))
   await assert.rejects(loaded.run('plugins new', { name: 'my-tool' }), { code: 'conflict' })
+})
+
+test('the model of plugins new runs in a new home, within its cap and in the sandbox', {
+  skip: WITHOUT_SANDBOX,
+}, async (t) => {
+  const home = freshFolder(t)
+  const { folder } = await tirelessJson<{ folder: string }>(home, 'plugins', 'new', 'my-model', '--kind', 'model')
+  assert.equal((await tireless(home, 'plugins', 'add', folder, '--yes')).exit, 0)
+  assert.equal((await tireless(home, 'plugins', 'approve', 'my-model', '--yes')).exit, 0)
+  const run = await tirelessJson(home, 'run', 'good morning', '--model', 'my_model/echo')
+  assert.deepEqual([run.exit, run.status], [0, 'done'])
 })

@@ -90,6 +90,8 @@ const TEMPLATES: Readonly<Record<PluginTemplateKind, (name: string) => Template>
   name: '${name}',
   models: ['echo'],
   open: () => ({
+    // US dollars per million tokens. Without a price, the model is not called while a money limit is set.
+    price: { input: 0, output: 0, max_output: 4096 },
     call: async ({ messages }) => ({
       text: \`You wrote: \${messages.at(-1)?.text ?? ''}\`,
       calls: [],

@@ -1,14 +1,15 @@
 /** The plugin of this process that stands for a sandboxed one: it adds a proxy for each thing that was approved. */
 
 import { TirelessError } from '../../../domain/error.ts'
-import type { Json } from '../../../domain/json.ts'
+import { describeValue, type Json } from '../../../domain/json.ts'
+import { findPriceProblem } from '../../../domain/limits.ts'
 import { type PluginManifest, pluginLabel, SANDBOXED_KINDS } from '../../../domain/plugin-manifest.ts'
 import type { Plugin } from '../../../ports/plugin.ts'
 import type { PluginClient } from './plugin-client.ts'
 import { type Offers, offersSchema } from './protocol.ts'
 import { channelProxy, criticProxy, gateProxy, modelProviderProxy, sourceProxy, toolProxy } from './proxies.ts'
 
-/** Contract: throws `plugin_invalid` if the plugin offers what its manifest does not list. */
+/** Contract: throws `plugin_invalid` if the plugin offers what its manifest does not list, or an impossible price. */
 export function checkOffers({ name, provides }: PluginManifest, offers: Offers): void {
   for (const kind of SANDBOXED_KINDS) {
     const listed = provides?.[kind] ?? []
@@ -19,6 +20,15 @@ export function checkOffers({ name, provides }: PluginManifest, offers: Offers):
         ...{ got: extra.name, expected: listed.join(', ') || 'nothing', fix: `list it under provides.${kind}` },
       })
   }
+  for (const provider of offers.modelProviders)
+    for (const { name: model, price } of provider.models) {
+      const problem = price && findPriceProblem(price)
+      if (problem)
+        throw new TirelessError('plugin_invalid', {
+          ...{ what: `invalid price of the model ${provider.name}/${model}`, where: pluginLabel(name) },
+          ...{ got: `${problem.member}: ${describeValue(problem.value)}`, expected: problem.expected },
+        })
+    }
 }
 
 /** `approved`: what the plugin offered when the owner approved it. */

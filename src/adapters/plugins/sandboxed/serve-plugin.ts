@@ -6,6 +6,7 @@ import type { Json } from '../../../domain/json.ts'
 import { pluginLabel, type SANDBOXED_KINDS } from '../../../domain/plugin-manifest.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Ids } from '../../../ports/ids.ts'
+import type { ModelProvider } from '../../../ports/model.ts'
 import type { AnyTool } from '../../../ports/tool.ts'
 import { pluginFrom } from '../guard-plugin.ts'
 import { importPinned } from '../pinned-modules.ts'
@@ -33,7 +34,8 @@ export async function servePlugin(options: ServeOptions): Promise<void> {
   const asked = new Map<number, PromiseWithResolvers<Json | undefined>>()
   let host: MiniHost | undefined
   let lastAsk = 0
-  const askTireless = (id: number, method: 'publish' | 'mark' | 'saveMark', value?: Json) => {
+  const askTireless = async (id: number, method: 'publish' | 'mark' | 'saveMark', value?: Json) => {
+    if (!running.has(id)) throw new TirelessError('usage', 'the call of the source has ended')
     lastAsk += 1
     const reply = Promise.withResolvers<Json | undefined>()
     asked.set(lastAsk, reply)
@@ -114,9 +116,17 @@ function offersOf(host: MiniHost): Offers {
     }),
     modelProviders: [...host.items('modelProviders')].map(([name, provider]) => ({
       name,
-      models: ((provider as { readonly models?: readonly string[] }).models ?? []).map((model) => ({ name: model })),
+      models: offerModels(provider as ModelProvider),
     })),
   }
+}
+
+/** A model whose price is not offered is not called while a money limit is set. */
+function offerModels(provider: ModelProvider): Offers['modelProviders'][number]['models'] {
+  return (provider.models ?? []).map((name) => {
+    const { price } = provider.open(name)
+    return { name, ...(price !== undefined && { price: JSON.parse(JSON.stringify(price)) }) }
+  })
 }
 
 function offerTool({ name, description, args, parameters, timeoutMs }: AnyTool): Offers['tools'][number] {
