@@ -46,9 +46,11 @@ export function createPluginClient(
   const { name, needs } = manifest
   const expand = (path: string): string => expandPath(path, home, userFolder())
   const prepare = prepareProcesses(host, 'plugins')
+  // A process that only tells what it offers has another mark: its start and end must not end the one that is called.
+  const mark = approved === undefined ? 'TIRELESS_PLUGIN_REVIEW' : 'TIRELESS_PLUGIN'
   return new PluginClient({
-    ...{ name, clock: systemClock, approved },
-    group: createMarkedTree({ TIRELESS_PLUGIN: join(home, name) }, systemClock),
+    ...{ name, clock: host.get('clock'), approved },
+    group: createMarkedTree({ [mark]: join(home, name) }, systemClock),
     start() {
       if (!host.get('sandbox').servers)
         throw new TirelessError('sandbox_missing', {

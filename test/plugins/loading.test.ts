@@ -6,9 +6,10 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createApp } from '../../src/app.ts'
-import type { TirelessError } from '../../src/domain/error.ts'
+import { asTirelessError, type TirelessError } from '../../src/domain/error.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import { freshFolder, journalOf, openApp, replayIn, runTaskIn } from '../support/open-app.ts'
+import { advanceUntilDone, freshFolder, journalOf, openApp, replayIn, runTaskIn } from '../support/open-app.ts'
 import {
   approvePlugin,
   GREETER,
@@ -193,4 +194,13 @@ test('a plugin that throws, hangs or exports nothing stops the start, and its na
       return /^plugin_/.test(error.code)
     })
   }
+  writeFileSync(join(home, 'plugins/greeter/index.js'), 'await new Promise(() => {})')
+  await approvePlugin(home)
+  const clock = new FakeClock()
+  const opening = openApp(t, { home, clock }).then(() => assert.fail('it was opened'), asTirelessError)
+  const error = await advanceUntilDone(clock, opening)
+  assert.match(error.message, /plugin greeter: did not finish within 30 seconds/)
+  // The failed start holds nothing any more.
+  const app = await openApp(t, { home, withoutPlugins: error })
+  assert.equal((await app.run('status', {})).kernel.state, 'stopped')
 })

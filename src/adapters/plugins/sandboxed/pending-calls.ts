@@ -10,6 +10,8 @@ export interface PluginCall extends Pick<Extract<ToPlugin, { type: 'call' }>, 'k
   readonly signal?: AbortSignal
   /** Error codes that the plugin may use; others become the first one. */
   readonly codes: readonly [ErrorCode, ...ErrorCode[]]
+  /** Contract: called when the request is written. A call that fails before that has certainly not taken effect. */
+  onSent?(): void
   onEvent?(event: 'say' | 'text' | 'slice', value: Json): void
   /** Contract: answers a question of the plugin. */
   onAsk?(method: 'publish' | 'mark' | 'saveMark', value: Json | undefined): Promise<Json>
@@ -25,6 +27,8 @@ interface OpenCall {
 
 /** Most questions of one call that are open at a time. */
 const MOST_ASKS = 16
+/** Length limit of an error's text in characters, in both directions. */
+const LONGEST_ERROR = 1000
 
 export class PendingCalls {
   readonly #open = new Map<number, OpenCall>()
@@ -54,17 +58,18 @@ export class PendingCalls {
     return { id: this.#last, result: result.promise }
   }
 
-  failAll(error: TirelessError): void {
-    for (const [id, { result }] of [...this.#open]) {
+  failAll(reason: string): void {
+    for (const [id, { call, result }] of [...this.#open]) {
       this.#close(id)
-      result.reject(error)
+      // Other codes of models mean that nothing has to be paid.
+      result.reject(new TirelessError(call.kind === 'modelProviders' ? 'model_cut' : call.codes[0], reason))
     }
   }
 
   /** Contract: returns why the message breaks the protocol; undefined if it does not. */
   handle(message: OfCall): string | undefined {
     const open = this.#open.get(message.id)
-    if (!open) return `it answered for a call that is not open: ${message.id}`
+    if (!open) return this.#refuseLate(message)
     switch (message.type) {
       case 'result':
         this.#close(message.id)
@@ -82,6 +87,12 @@ export class PendingCalls {
     }
   }
 
+  /** What a plugin still says about an ended call is dropped: its work may go on for a moment. */
+  #refuseLate({ id, type }: OfCall): string | undefined {
+    const isLate = id <= this.#last && (type === 'event' || type === 'ask')
+    return isLate ? undefined : `it answered for a call that is not open: ${id}`
+  }
+
   #answer(message: Extract<OfCall, { type: 'ask' }>, { call, send }: OpenCall): string | undefined {
     const { id, ask, method, value } = message
     const count = (this.#asks.get(id) ?? 0) + 1
@@ -93,7 +104,7 @@ export class PendingCalls {
     }
     void call.onAsk(method, value).then(
       (answer) => done({ value: answer }),
-      (thrown) => done({ error: asTirelessError(thrown).message.slice(0, 1000) }),
+      (thrown) => done({ error: asTirelessError(thrown).message.slice(0, LONGEST_ERROR) }),
     )
     return undefined
   }
@@ -107,5 +118,5 @@ export class PendingCalls {
 
 function errorOf({ code, message, retryAfterMs }: Extract<OfCall, { type: 'error' }>, { codes }: PluginCall) {
   const own = Object.hasOwn(ERROR_CODES, code) && codes.includes(code as ErrorCode) ? (code as ErrorCode) : codes[0]
-  return new TirelessError(own, message, { retryAfterMs })
+  return new TirelessError(own, message.slice(0, LONGEST_ERROR), { retryAfterMs })
 }

@@ -10,7 +10,9 @@ import { pluginLabel } from '../../../domain/plugin-manifest.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { startTimer, withDeadline } from '../../../ports/deadline.ts'
 import type { ProcessGroup, ProcessStart } from '../../../ports/process-start.ts'
+import { MessageLimits } from './message-limits.ts'
 import { PendingCalls, type PluginCall } from './pending-calls.ts'
+import { PluginLog } from './plugin-log.ts'
 import { PluginProcess } from './plugin-process.ts'
 import { type FromPlugin, fromPlugin, type Offers, type ToPlugin } from './protocol.ts'
 
@@ -32,25 +34,30 @@ const READY_WITHIN_MS = 30_000
 const SILENT_MS = 10_000
 /** Time to answer after a call is cancelled. */
 const CANCEL_GRACE_MS = 1000
-const MOST_MESSAGES_PER_SECOND = 2000
-const FLOOD = `it sent more than ${MOST_MESSAGES_PER_SECOND} messages in a second`
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
+/** Length limit of the reason that a plugin gives for its failure, in characters. */
+const LONGEST_REASON = 2000
 
 export class PluginClient {
   readonly #options: ClientOptions
   readonly #pending = new PendingCalls()
+  readonly #log: PluginLog
+  /** The process when it is ready. */
   #process: Promise<PluginProcess> | undefined
+  /** The process as soon as it is started. */
+  #started: PluginProcess | undefined
   #ready = Promise.withResolvers<Offers>()
   #failures = 0
   #pausedUntil = 0
   #lastReason: string | undefined
   #received = 0
-  #window = { from: 0, messages: 0 }
   #isClosed = false
 
   constructor(options: ClientOptions) {
     this.#options = options
+    const { name: plugin, clock, log } = options
+    this.#log = new PluginLog({ plugin, clock, log })
   }
 
   /** Why the plugin cannot be called now; null if it can. */
@@ -69,8 +76,7 @@ export class PluginClient {
   /** Contract: the value that the plugin returned, unchecked; rejects with an error that names the plugin. */
   async call(call: PluginCall): Promise<Json | undefined> {
     const { clock } = this.#options
-    const process = await this.#connect()
-    if (call.signal?.aborted) throw this.#named(new TirelessError('aborted', 'the call was cancelled'))
+    const process = await this.#connectFor(call)
     const { id, result } = this.#pending.add(call, (message) => this.#send(process, message))
     const giveUp = (why: string): void => {
       if (!this.#pending.has(id)) return
@@ -82,7 +88,8 @@ export class PluginClient {
     )
     const onAbort = (): void => giveUp('it did not stop when its call was cancelled')
     call.signal?.addEventListener('abort', onAbort, { once: true })
-    this.#send(process, { type: 'call', id, kind: call.kind, name: call.name, method: call.method, args: call.args })
+    const { kind, name, method, args } = call
+    if (this.#send(process, { type: 'call', id, kind, name, method, args })) call.onSent?.()
     if (this.#pending.size === 1) void this.#watch(process)
     try {
       const value = await result
@@ -98,7 +105,21 @@ export class PluginClient {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await (await this.#process?.catch(() => undefined))?.close()
+    await this.#started?.close()
+    await this.#process?.catch(() => {})
+  }
+
+  /** Contract: throws the first code of the call, or `aborted`; the call was not sent then. */
+  async #connectFor({ signal, codes: [code] }: PluginCall): Promise<PluginProcess> {
+    const limit = { clock: this.#options.clock, ms: Number.POSITIVE_INFINITY, stop: signal }
+    try {
+      const process = signal?.aborted ? undefined : await withDeadline(limit, () => this.#connect())
+      if (process && !signal?.aborted) return process
+    } catch (thrown) {
+      const { parts, retryAfterMs } = asTirelessError(thrown)
+      throw new TirelessError(code, parts, { cause: thrown, retryAfterMs })
+    }
+    throw this.#named(new TirelessError('aborted', 'the call was cancelled before it was sent'))
   }
 
   async #connect(): Promise<PluginProcess> {
@@ -115,21 +136,24 @@ export class PluginClient {
   }
 
   async #start(): Promise<PluginProcess> {
-    const { clock, group, name, log, start, load } = this.#options
+    const { clock, group, start, load } = this.#options
     const ready = Promise.withResolvers<Offers>()
     ready.promise.catch(() => {})
     this.#ready = ready
     this.#received = 0
+    const limits = new MessageLimits(clock)
     let process: PluginProcess
     try {
       // Before the process is started: a secret may be missing.
       const message = load()
       process = await PluginProcess.start({
         ...{ clock, group, start },
-        onLine: (line) => this.#receive(process, line),
-        onStderr: (line) => log('plugin wrote to stderr', { plugin: name, line }),
+        onLine: (line) => this.#receive(process, limits.check(line) ?? parse(line.toString('utf8'))),
+        onStderr: (line) => this.#log.write('plugin wrote to stderr', line),
       })
+      this.#started = process
       this.#send(process, message)
+      if (this.#isClosed) process.kill('it was stopped')
     } catch (thrown) {
       this.#noteEnd(asTirelessError(thrown).message)
       throw thrown
@@ -149,34 +173,36 @@ export class PluginClient {
   #noteEnd(reason: string): void {
     const { clock, name, log } = this.#options
     this.#process = undefined
+    this.#started = undefined
     this.#lastReason = reason
     this.#failures += 1
     const pause = this.#failures <= 1 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 2), LONGEST_PAUSE_MS)
     this.#pausedUntil = clock.monotonic() + pause
-    const error = new TirelessError('tool_failed', reason)
-    this.#ready.reject(error)
-    this.#pending.failAll(error)
+    this.#ready.reject(new TirelessError('tool_failed', reason))
+    this.#pending.failAll(reason)
     if (!this.#isClosed) log('plugin process ended', { plugin: name, reason })
   }
 
-  #send(process: PluginProcess, message: ToPlugin): void {
+  /** Contract: returns whether the message was written. If the process has ended, `#noteEnd` fails its open calls. */
+  #send(process: PluginProcess, message: ToPlugin): boolean {
     try {
       process.send(message)
+      return true
     } catch {
-      // The process has ended; its open calls are failed by `#noteEnd`.
+      return false
     }
   }
 
-  #receive(process: PluginProcess, line: string): void {
+  /** `message`: a text says why it is none. */
+  #receive(process: PluginProcess, message: FromPlugin | string): void {
     this.#received += 1
-    const message = this.#isFlooding() ? FLOOD : (parse(line) ?? `it sent an invalid message: ${line.slice(0, 200)}`)
     const problem = typeof message === 'string' ? message : this.#handle(message)
     if (problem !== undefined) process.kill(problem)
   }
 
   /** Contract: returns why the message breaks the protocol; undefined if it does not. */
   #handle(message: FromPlugin): string | undefined {
-    const { name, approved, log } = this.#options
+    const { name, approved } = this.#options
     switch (message.type) {
       case 'ready':
         if (approved !== undefined && canonicalJson(approved) !== canonicalJson(message.offers as Json))
@@ -184,22 +210,15 @@ export class PluginClient {
         this.#ready.resolve(message.offers)
         return undefined
       case 'failed':
-        return message.message
+        return message.message.slice(0, LONGEST_REASON)
       case 'log':
-        log('plugin', { plugin: name, text: message.text })
+        this.#log.write('plugin', message.text)
         return undefined
       case 'pong':
         return undefined
       default:
         return this.#pending.handle(message)
     }
-  }
-
-  #isFlooding(): boolean {
-    const now = this.#options.clock.monotonic()
-    if (now - this.#window.from >= 1000) this.#window = { from: now, messages: 0 }
-    this.#window.messages += 1
-    return this.#window.messages > MOST_MESSAGES_PER_SECOND
   }
 
   /** While calls are open: ends a process whose event loop does not answer. */
@@ -225,10 +244,12 @@ export class PluginClient {
   }
 }
 
-function parse(line: string): FromPlugin | undefined {
+/** Contract: the message, or why it is none. */
+function parse(line: string): FromPlugin | string {
+  const invalid = `it sent an invalid message: ${line.slice(0, 200)}`
   try {
-    return fromPlugin.safeParse(JSON.parse(line)).data
+    return fromPlugin.safeParse(JSON.parse(line)).data ?? invalid
   } catch {
-    return undefined
+    return invalid
   }
 }

@@ -4,16 +4,19 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import type { Readable, Writable } from 'node:stream'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { withDeadline } from '../../../ports/deadline.ts'
+import { startTimer, withDeadline } from '../../../ports/deadline.ts'
 import type { ProcessGroup, ProcessStart } from '../../../ports/process-start.ts'
-import { MOST_MESSAGE_BYTES, type ToPlugin } from './protocol.ts'
+import { LineBuffer } from './line-buffer.ts'
+import { MOST_MESSAGE_BYTES } from './message-limits.ts'
+import { LONGEST_LINE } from './plugin-log.ts'
+import type { ToPlugin } from './protocol.ts'
 
 interface ProcessOptions {
   start(): Promise<ProcessStart>
   readonly group: ProcessGroup
   readonly clock: Clock
   /** Called with each line of stdout. */
-  onLine(line: string): void
+  onLine(line: Buffer): void
   onStderr(line: string): void
 }
 
@@ -25,15 +28,14 @@ const GRACE_MS = 500
 const DRAIN_MS = 200
 /** Most bytes that wait for a process that does not read. */
 const MOST_WAITING = 64 * 1024 * 1024
-const LONGEST_STDERR = 500
-const NEW_LINE = 10
+/** After so many characters, stderr is not read for a second: a process that floods it has to wait. */
+const STDERR_PER_SECOND = 1024 * 1024
 
 export class PluginProcess {
   readonly #options: ProcessOptions
   readonly #child: Child
   readonly #afterEnd: ProcessStart['close']
-  #parts: Buffer[] = []
-  #bytes = 0
+  readonly #lines = new LineBuffer()
   #reason: string | undefined
   /** Contract: resolves with the reason when the process and its descendants have ended; never rejects. */
   readonly ended: Promise<string>
@@ -96,27 +98,26 @@ export class PluginProcess {
     stdin.on('error', () => {})
     stdout.on('data', (chunk: Buffer) => this.#receive(chunk))
     let rest = ''
+    let length = 0
     stderr.setEncoding('utf8').on('data', (text: string) => {
       const lines = `${rest}${text}`.split('\n')
-      rest = (lines.pop() ?? '').slice(-LONGEST_STDERR)
-      for (const line of lines) this.#options.onStderr(line.slice(0, LONGEST_STDERR))
+      rest = (lines.pop() ?? '').slice(0, LONGEST_LINE)
+      for (const line of lines) this.#options.onStderr(line)
+      length += text.length
+      if (length < STDERR_PER_SECOND) return
+      length = 0
+      stderr.pause()
+      startTimer(this.#options.clock, 1000, () => stderr.resume())
     })
   }
 
   #receive(chunk: Buffer): void {
     if (this.#reason !== undefined) return
-    let from = 0
-    for (let end = chunk.indexOf(NEW_LINE); end >= 0; end = chunk.indexOf(NEW_LINE, from)) {
-      const line = Buffer.concat([...this.#parts.splice(0), chunk.subarray(from, end)])
-      this.#bytes = 0
-      from = end + 1
-      this.#options.onLine(line.toString('utf8'))
+    for (const line of this.#lines.push(chunk)) {
+      if (this.#reason !== undefined) return
+      this.#options.onLine(line)
     }
-    this.#parts.push(chunk.subarray(from))
-    this.#bytes += chunk.length - from
-    if (this.#bytes <= MOST_MESSAGE_BYTES) return
-    this.#parts = []
-    this.kill(`it sent a message of more than ${MOST_MESSAGE_BYTES} bytes`)
+    if (this.#lines.length > MOST_MESSAGE_BYTES) this.kill(`it sent a message of more than ${MOST_MESSAGE_BYTES} bytes`)
   }
 
   async #waitForEnd(): Promise<string> {

@@ -63,17 +63,18 @@ export function toolProxy(
     effect: () => effect,
     gives: () => ({ trust: 'untrusted', private: effect.reach === 'private' }),
     async run(args, { call, cwd, intendedAt, signal, say }) {
-      // Kept apart: a call that was not sent has certainly not taken effect.
-      const trouble = client.trouble()
-      if (trouble !== null) throw new TirelessError('tool_failed', trouble)
+      let isSent = false
       const answer = await client
         .call({
           ...{ kind: 'tools', name, method: 'run', args: [asJson(args), { call, cwd, intendedAt }] },
           ...{ withinMs: Number.POSITIVE_INFINITY, signal, codes: ['tool_failed'] },
+          onSent: () => {
+            isSent = true
+          },
           onEvent: (event, text) => event === 'say' && say(String(text).slice(0, 1000)),
         })
         .catch((thrown) => {
-          if (isRepeatable) throw thrown
+          if (isRepeatable || !isSent) throw thrown
           return { status: 'unknown', content: asTirelessError(thrown).message } as const
         })
       return resultOf(answer)
