@@ -4,6 +4,7 @@
 
 import type { Effect } from './effect.ts'
 import type { Json } from './json.ts'
+import type { Label } from './label.ts'
 import type { FailureClass, StopReason } from './stop-reason.ts'
 import type { Wait, WaitMatch } from './wait.ts'
 
@@ -72,9 +73,18 @@ export type Verdict =
   /**
    * `attempt`: repeat the whole task, after a pause and with a fresh time limit. The critic limits the attempts itself.
    */
-  | { readonly kind: 'retry'; readonly instruction: string; readonly attempt?: { readonly after_ms: number } }
+  | ({
+      readonly kind: 'retry'
+      readonly instruction: string
+      readonly attempt?: { readonly after_ms: number }
+    } & VerdictLabel)
   /** `failure_class`: the failure class of the stopped run. */
-  | { readonly kind: 'stop'; readonly reason: string; readonly failure_class?: FailureClass }
+  | ({ readonly kind: 'stop'; readonly reason: string; readonly failure_class?: FailureClass } & VerdictLabel)
+
+/** The label of a critic's text; absent: it is as trusted as the owner's. The model reads untrusted text in a fence. */
+interface VerdictLabel {
+  readonly label?: Label
+}
 
 /** A reason why a task cannot start. */
 export interface Issue {

@@ -11,6 +11,8 @@ export function labelOfJournal(records: readonly JournalRecord[]): Label {
   }
   for (const record of records) {
     if (record.kind === 'call_settled') lower(record.label)
+    if (record.kind === 'step_committed')
+      for (const { verdict } of record.verdicts ?? []) if (verdict.kind !== 'continue') lower(verdict.label)
     if (record.kind !== 'input_bound') continue
     for (const observation of record.input) lower(observation.label)
     for (const { trust, private: isPrivate } of record.recalled?.facts ?? []) lower({ trust, private: isPrivate })

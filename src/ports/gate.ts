@@ -2,6 +2,7 @@
 
 import type { Effect } from '../domain/effect.ts'
 import type { Json } from '../domain/json.ts'
+import type { Label } from '../domain/label.ts'
 
 /** A call, exactly as it would run if allowed. */
 export interface GatedCall {
@@ -12,11 +13,14 @@ export interface GatedCall {
   readonly agent_id: string
 }
 
-/** `ask`: a person has to approve the call first. */
+/**
+ * `ask`: a person has to approve the call first. `label`: of the reason; absent: it is as trusted as the owner's text.
+ * The model reads an untrusted reason in a data fence.
+ */
 export type GateVerdict =
   | { readonly kind: 'allow'; readonly reason?: string }
-  | { readonly kind: 'ask'; readonly reason: string }
-  | { readonly kind: 'deny'; readonly reason: string }
+  | { readonly kind: 'ask'; readonly reason: string; readonly label?: Label }
+  | { readonly kind: 'deny'; readonly reason: string; readonly label?: Label }
 
 export interface Gate {
   readonly name: string

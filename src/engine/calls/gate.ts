@@ -13,6 +13,7 @@ import { readSpawnedBy } from '../../domain/sub-agent.ts'
 import { callKeyOf } from '../../domain/unknown-outcome.ts'
 import { iso } from '../../ports/clock.ts'
 import type { Gate, GateVerdict } from '../../ports/gate.ts'
+import { fenceUntrusted, nonceOf } from '../../prompt-compiler/data-fence.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { askPlugin, askPluginAsync } from '../plugins/ask-plugin.ts'
 import { gateVerdictPort } from '../plugins/return-shapes.ts'
@@ -73,12 +74,17 @@ async function gateCalls(run: Run, open: OpenTurn, newCalls: readonly NewCall[])
   const approvals = needsApproval ? await openApprovals(run) : []
   const held = new Map<number, HeldCall>()
   for (const { index, call, verdict: clearance, destinations } of verdicts) {
-    if (clearance.kind === 'deny') held.set(index, { result: deniedResult(clearance.reason) })
-    else if (clearance.kind === 'ask') {
+    if (clearance.kind === 'deny') {
+      const nonce = nonceOf(open.answeredAt, open.turn, index, clearance.reason)
+      held.set(index, { result: deniedResult(clearance, nonce) })
+    } else if (clearance.kind === 'ask') {
       const approval = newApproval(run, { turn: open.turn, index }, call, clearance.reason, destinations)
       const known = approvals.find(({ digest }) => digest === approval.digest)
       approvals.push(approval)
-      held.set(index, known ? { result: alreadyAskedResult(known) } : { result: parkedResult(approval), approval })
+      held.set(
+        index,
+        known ? { result: alreadyAskedResult(known) } : { result: parkedResult(approval, clearance), approval },
+      )
     } else if (needsApproval) held.set(index, { result: heldWithOthers() })
   }
   return held
@@ -135,11 +141,18 @@ async function verdictOfGate({ dispatch }: Run, gate: Gate, { tool, args, effect
   const { session_id, agent_id } = dispatch
   try {
     const call = { tool, args, effect, session_id, agent_id }
-    return await askPluginAsync(gateVerdictPort(gate.name), () => gate.judge(call))
+    const verdict = await askPluginAsync(gateVerdictPort(gate.name), () => gate.judge(call))
+    if (verdict.kind === 'allow' || !isOutside(verdict)) return verdict
+    return { ...verdict, reason: `the gate ${gate.name} says: ${verdict.reason}` }
   } catch (thrown) {
     return { kind: 'ask', reason: `the gate ${gate.name} failed: ${asTirelessError(thrown).message}` }
   }
 }
+
+/** A verdict that holds a call back. */
+type Refusal = Exclude<GateVerdict, { kind: 'allow' }>
+
+const isOutside = ({ label }: Refusal): boolean => label?.trust === 'untrusted'
 
 const GATE_INTERRUPTED: GateVerdict = { kind: 'ask', reason: 'the run was interrupted while a gate checked the call' }
 
@@ -183,10 +196,14 @@ function nameParent({ dispatch }: Run, reason: string): string {
 /** A replay recognises the results of held calls by this fact. */
 const HELD_FACTS = { held: true }
 
-function parkedResult({ id, reason, expires_at }: Approval): CallResult {
+const heldFacts = ({ label }: Refusal) => ({ ...HELD_FACTS, ...(label && { label: { ...label } }) })
+
+/** The reason of an untrusted gate is for the owner: the model does not need it to wait. */
+function parkedResult({ id, reason, expires_at }: Approval, refusal: Refusal): CallResult {
   const next = loadPrompt('results/held-call.md#needs_approval')
-  const content = JSON.stringify({ parked: true, id, reason, expires_at, next })
-  return { status: 'parked', content, facts: { ...HELD_FACTS, approval: id } }
+  const shown = isOutside(refusal) ? loadPrompt('results/held-call.md#gate_asks') : reason
+  const content = JSON.stringify({ parked: true, id, reason: shown, expires_at, next })
+  return { status: 'parked', content, facts: { ...heldFacts(refusal), approval: id } }
 }
 
 /**
@@ -204,8 +221,10 @@ const heldWithOthers = (): CallResult => ({
   facts: HELD_FACTS,
 })
 
-const deniedResult = (reason: string): CallResult => ({
+const deniedResult = (refusal: Refusal, nonce: string): CallResult => ({
   status: 'error',
-  content: loadPrompt('results/held-call.md#denied', { reason }),
-  facts: HELD_FACTS,
+  content: isOutside(refusal)
+    ? loadPrompt('results/held-call.md#denied_by_gate', { reason: fenceUntrusted('gate', refusal.reason, nonce) })
+    : loadPrompt('results/held-call.md#denied', { reason: refusal.reason }),
+  facts: heldFacts(refusal),
 })

@@ -25,17 +25,22 @@ export type RecordedLabel = Pick<Extract<JournalRecord, { kind: 'call_settled' }
 
 /**
  * The label of a result: the lowest of the content's label and the session's label, because a tool may repeat its
- * arguments. The result of a call that never started is the engine's own text and has no label.
+ * arguments. The result of a call that never started is the engine's own text; its label is that of the gate's reason.
  */
 export function labelResult(run: Run, { intended }: OpenTurn, index: number, result: CallResult): RecordedLabel {
   const call = intended.get(index)
-  if (!call) return {}
+  if (!call) return labelOfReason(run, result)
   const declared = labelInFacts(result) ?? declaredLabel(run.engine.tools.get(call.call.tool), call)
   const contentLabel = labelOfContent(run, declared)
   const label = lowestLabel(run.thread.label, lowestLabel(contentLabel, lowestByReach(call.effect)))
   // Only content that is declared untrusted is shown in a data fence.
   const isOutside = declared !== undefined && contentLabel.trust === 'untrusted'
   return { ...(isCleanLabel(label) ? {} : { label }), ...(isOutside ? { outside: true } : {}) }
+}
+
+function labelOfReason({ thread }: Run, result: CallResult): RecordedLabel {
+  const label = labelInFacts(result)
+  return label === undefined || isCleanLabel(label) ? {} : { label: lowestLabel(thread.label, label) }
 }
 
 /** The label that the tool determined while it ran and stored in the facts of its result. */

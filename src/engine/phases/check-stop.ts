@@ -13,6 +13,7 @@ import type { Budget } from '../../domain/task.ts'
 import type { WaitMatch } from '../../domain/wait.ts'
 import type { CompletedStep } from '../../ports/behaviour.ts'
 import type { StopQuestion } from '../../ports/stop-rule.ts'
+import { fenceUntrusted, nonceOf } from '../../prompt-compiler/data-fence.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
 import { interruptionReason } from '../abort-reason.ts'
 import { askPlugin } from '../plugins/ask-plugin.ts'
@@ -52,7 +53,7 @@ interface StopInput {
 
 export async function checkStop(run: Run, { decision, verdicts, state, step, began }: StopInput): Promise<Next> {
   const { thread, behaviour, overrides: wishes } = run
-  const verdict = decisiveVerdict(verdicts)
+  const { critic, verdict } = decisiveVerdict(verdicts)
   if (verdict.kind === 'stop') return endByCritic(verdict)
   if (verdict.kind === 'retry' && !verdict.attempt && thread.retries + 1 > MAX_RETRIES) {
     const error = `critics requested ${MAX_RETRIES} retries in a row; the last one: ${verdict.instruction}`
@@ -81,7 +82,7 @@ export async function checkStop(run: Run, { decision, verdicts, state, step, beg
   const stuck = endByStagnation(thread)
   // A run that repeats calls while an approval is open waits for the answer instead of ending.
   if (stuck) return parkForApproval(thread) ?? stuck
-  if (verdict.kind === 'retry') return retryStep(verdict, thread.open?.answeredAt ?? 0)
+  if (verdict.kind === 'retry') return retryStep(critic, verdict, thread)
   if (!waits) return afterStep(run, state)
   if (isPointless) return { kind: 'continue', feedback: loadPrompt('results/agents.md#none_open') }
   const { match, reason, until = (thread.open?.answeredAt ?? 0) + MAX_WAIT_MS } = decision
@@ -190,7 +191,14 @@ function endByCritic({ reason, failure_class }: Extract<Verdict, { kind: 'stop' 
  * The delay of another attempt counts from the recorded time of the model's answer, so that a replay parks until the
  * same instant.
  */
-function retryStep({ instruction: feedback, attempt }: Extract<Verdict, { kind: 'retry' }>, answeredAt: number): Next {
+function retryStep(critic: string, verdict: Extract<Verdict, { kind: 'retry' }>, { turn, open }: SessionThread): Next {
+  const { instruction, attempt, label } = verdict
+  const answeredAt = open?.answeredAt ?? 0
+  const fence = (text: string): string => fenceUntrusted('critic', text, nonceOf(answeredAt, turn, text))
+  const feedback =
+    label?.trust === 'untrusted'
+      ? loadPrompt('retries/critic.md', { critic, instruction: fence(instruction) })
+      : instruction
   if (!attempt) return { kind: 'continue', feedback, retry: true }
   const until = answeredAt + Math.ceil(attempt.after_ms)
   return { kind: 'park', wait: { kind: 'retry', until, reason: 'another attempt' }, feedback }

@@ -37,8 +37,8 @@ export async function askCritics(run: Run, state: Json, step: CompletedStep): Pr
   return judged
 }
 
-export function decisiveVerdict(judged: readonly CriticVerdict[]): Verdict {
-  return judged.find(({ verdict }) => verdict.kind !== 'continue')?.verdict ?? { kind: 'continue' }
+export function decisiveVerdict(judged: readonly CriticVerdict[]): CriticVerdict {
+  return judged.find(({ verdict }) => verdict.kind !== 'continue') ?? { critic: '', verdict: { kind: 'continue' } }
 }
 
 function abortedInCritic(): never {

@@ -218,9 +218,12 @@ const verdict: Shape<Verdict> = taggedShape('kind', {
   continue: objectShape({ kind: oneOfShape(['continue']) }),
   retry: objectShape(
     { kind: oneOfShape(['retry']), instruction: textShape },
-    { attempt: objectShape({ after_ms: numberShape({ from: 0, upto: MAX_DURATION_MS }) }) },
+    { attempt: objectShape({ after_ms: numberShape({ from: 0, upto: MAX_DURATION_MS }) }), label },
   ),
-  stop: objectShape({ kind: oneOfShape(['stop']), reason: textShape }, { failure_class: oneOfShape(FAILURE_CLASSES) }),
+  stop: objectShape(
+    { kind: oneOfShape(['stop']), reason: textShape },
+    { failure_class: oneOfShape(FAILURE_CLASSES), label },
+  ),
 })
 
 export const verdictPort = (critic: string): PluginPort<Verdict> => ({
@@ -232,8 +235,8 @@ export const verdictPort = (critic: string): PluginPort<Verdict> => ({
 
 const clearance: Shape<GateVerdict> = taggedShape('kind', {
   allow: objectShape({ kind: oneOfShape(['allow']) }, { reason: textShape }),
-  ask: objectShape({ kind: oneOfShape(['ask']), reason: textShape }),
-  deny: objectShape({ kind: oneOfShape(['deny']), reason: textShape }),
+  ask: objectShape({ kind: oneOfShape(['ask']), reason: textShape }, { label }),
+  deny: objectShape({ kind: oneOfShape(['deny']), reason: textShape }, { label }),
 })
 
 export const gateVerdictPort = (gate: string): PluginPort<GateVerdict> => ({

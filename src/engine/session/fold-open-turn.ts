@@ -16,7 +16,7 @@ import {
 import { noteResult } from './expected-results.ts'
 import { conversationTokens, measureConversation } from './message-digest.ts'
 import { noteSpawned, SPAWN_TOOL } from './open-agents.ts'
-import { addResultSource } from './provenance.ts'
+import { addHeldSource, addResultSource } from './provenance.ts'
 import { MAX_RECENT_CALLS, noteNewResult } from './repetition-guard.ts'
 import { decidedCalls, type OpenTurn, type SessionThread } from './session-thread.ts'
 import { noteRouted, noteTodos } from './session-work.ts'
@@ -149,6 +149,7 @@ function foldResult(thread: SessionThread, open: OpenTurn, record: RecordOfKind<
   if (call?.tool === SPAWN_TOOL) noteSpawned(thread, record.result)
   if (intended?.effect.reach === 'workspace') noteWritten(thread, record.result)
   if (call) addResultSource(thread, record, { ...call, host: intended.effect.host })
+  else addHeldSource(thread, record)
   if (call && record.result.status !== 'not_started')
     thread.recent.push({ tool: call.tool, args: call.args, result: record.result })
   if (call && thread.expected) noteResult(thread.expected, call, record.result)

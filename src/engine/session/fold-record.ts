@@ -21,7 +21,7 @@ import { isUnmet, noteInput } from './expected-results.ts'
 import { foldOpenTurn } from './fold-open-turn.ts'
 import { noteAgentResults } from './open-agents.ts'
 import { messagesFromInput } from './owner-words.ts'
-import { addInputSources } from './provenance.ts'
+import { addInputSources, addVerdictSources } from './provenance.ts'
 import { countStepsWithoutNews, hasBlockedCall } from './repetition-guard.ts'
 import { decidedCalls, freshRunState, type OpenTurn, requireOpenTurn, type SessionThread } from './session-thread.ts'
 import { leaveConversation, noteRuleStep } from './session-work.ts'
@@ -130,11 +130,10 @@ function openTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 
 }
 
 /** A turn without an answer is removed from the conversation: its input is still unread and will be bound again. */
-function closeTurn(
-  thread: SessionThread,
-  { next, patch, ms }: Extract<JournalRecord, { kind: 'step_committed' }>,
-): void {
+function closeTurn(thread: SessionThread, record: Extract<JournalRecord, { kind: 'step_committed' }>): void {
+  const { next, patch, ms } = record
   const open = requireOpenTurn(thread)
+  addVerdictSources(thread, record)
   thread.last = next
   thread.open = undefined
   thread.turns += 1

@@ -90,6 +90,29 @@ export function addResultSource(
   })
 }
 
+/** The reason of a gate that held a call back, if others wrote it. */
+export function addHeldSource(
+  provenance: Provenance,
+  { result, label, turn }: Extract<JournalRecord, { kind: 'call_settled' }>,
+): void {
+  if (label === undefined) return
+  lowerLabel(provenance, label)
+  provenance.sources.push({ text: result.content, source: `a gate (turn ${turn})`, trusted: false })
+}
+
+/** What critics said, if others wrote it. */
+export function addVerdictSources(
+  provenance: Provenance,
+  { verdicts, turn }: Extract<JournalRecord, { kind: 'step_committed' }>,
+): void {
+  for (const { critic, verdict } of verdicts ?? []) {
+    if (verdict.kind === 'continue' || verdict.label === undefined) continue
+    lowerLabel(provenance, verdict.label)
+    const text = verdict.kind === 'retry' ? verdict.instruction : verdict.reason
+    provenance.sources.push({ text, source: `the critic ${critic} (turn ${turn})`, trusted: false })
+  }
+}
+
 /** The address in the arguments, if there is exactly one. Of several addresses, it is unknown which were requested. */
 function onlyAddressIn(args: Json): Pick<TextSource, 'address'> {
   const [address, ...more] = collectTexts(args).filter((text) => parseWebAddress(text) !== undefined)

@@ -1,10 +1,12 @@
 /** The host of a sandboxed plugin: registries of the kinds that can be called from outside, clock, ids and log. */
 
 import { TirelessError } from '../../../domain/error.ts'
+import { describeValue } from '../../../domain/json.ts'
 import { SANDBOXED_KINDS } from '../../../domain/plugin-manifest.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Ids } from '../../../ports/ids.ts'
 import type { Plugin, PluginHost } from '../../../ports/plugin.ts'
+import { OFFERED_NAME } from './protocol.ts'
 
 type Kind = (typeof SANDBOXED_KINDS)[number]
 
@@ -57,10 +59,10 @@ function createRegistry(kind: string) {
   const all = new Map<string, unknown>()
   const add = (...items: readonly { readonly name?: unknown }[]): void => {
     for (const item of items) {
-      if (typeof item?.name !== 'string')
+      if (typeof item?.name !== 'string' || !OFFERED_NAME.test(item.name))
         throw new TirelessError('plugin_invalid', {
-          what: `invalid entry in ${kind}`,
-          expected: 'an object with a name',
+          ...{ what: `invalid entry in ${kind}`, got: describeValue(item?.name) },
+          expected: 'an object with a name of at most 64 letters, digits, dots, dashes and underscores',
         })
       if (all.has(item.name))
         throw new TirelessError('plugin_invalid', { what: `duplicate name in ${kind}`, got: item.name })

@@ -7,14 +7,18 @@ import { z } from 'zod'
 import type { Json } from '../../../domain/json.ts'
 import { SANDBOXED_KINDS } from '../../../domain/plugin-manifest.ts'
 
+/** Names reach the model and the owner, so they cannot be sentences. */
+export const OFFERED_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/
+
 const id = z.int().positive()
 const text = z.string().max(100_000)
 const name = z.string().min(1).max(200)
+const offeredName = z.string().regex(OFFERED_NAME)
 /** What was parsed is JSON; to check each value again would take seconds. */
 const json = z.unknown() as unknown as z.ZodType<Json, Json>
 
 const offeredTool = z.strictObject({
-  ...{ name, description: z.string().max(20_000), parameters: z.record(z.string(), json) },
+  ...{ name: offeredName, description: z.string().max(20_000), parameters: z.record(z.string(), json) },
   timeoutMs: z.number().positive().max(86_400_000).nullable(),
 })
 
@@ -30,11 +34,13 @@ const list = <T extends z.ZodType>(item: T) => z.array(item).max(200)
 /** What a plugin adds, as far as the owner approves it. */
 export const offersSchema = z.strictObject({
   tools: list(offeredTool),
-  gates: list(z.strictObject({ name })),
-  critics: list(z.strictObject({ name })),
-  channels: list(z.strictObject({ name })),
-  sources: list(z.strictObject({ name, type: name })),
-  modelProviders: list(z.strictObject({ name, models: list(z.strictObject({ name, price: price.optional() })) })),
+  gates: list(z.strictObject({ name: offeredName })),
+  critics: list(z.strictObject({ name: offeredName })),
+  channels: list(z.strictObject({ name: offeredName })),
+  sources: list(z.strictObject({ name: offeredName, type: offeredName })),
+  modelProviders: list(
+    z.strictObject({ name: offeredName, models: list(z.strictObject({ name, price: price.optional() })) }),
+  ),
 })
 export type Offers = z.output<typeof offersSchema>
 

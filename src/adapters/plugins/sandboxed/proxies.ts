@@ -12,10 +12,11 @@ import type { ModelAnswer } from '../../../domain/journal-record.ts'
 import type { Json } from '../../../domain/json.ts'
 import { UNTRUSTED_LABEL } from '../../../domain/label.ts'
 import type { PluginManifest } from '../../../domain/plugin-manifest.ts'
+import { FAILURE_CLASSES } from '../../../domain/stop-reason.ts'
 import type { Critic } from '../../../ports/behaviour.ts'
 import type { Channel } from '../../../ports/channel.ts'
 import { defineTool } from '../../../ports/define-tool.ts'
-import type { Gate, GateVerdict } from '../../../ports/gate.ts'
+import type { Gate } from '../../../ports/gate.ts'
 import type { ModelProvider } from '../../../ports/model.ts'
 import type { Source, SourceEvent, SourceSink } from '../../../ports/source.ts'
 import type { AnyTool } from '../../../ports/tool.ts'
@@ -58,7 +59,7 @@ export function toolProxy(
   const effect = (Object.hasOwn(effects, name) ? effects[name] : undefined) ?? STRICTEST
   const isRepeatable = effect.recovery === 'pure' || effect.recovery === 'idempotent'
   return defineTool<Readonly<Record<string, unknown>>>({
-    ...{ name, description, parameters, outside: true, timeoutMs: timeoutMs ?? CALL_MS },
+    ...{ name, description, parameters, outside: true, foreign: true, timeoutMs: timeoutMs ?? CALL_MS },
     args: z.record(z.string(), z.unknown()),
     effect: () => effect,
     gives: () => ({ trust: 'untrusted', private: effect.reach === 'private' }),
@@ -83,10 +84,14 @@ export function toolProxy(
   })
 }
 
+/** A text for the model or the owner, cut to 500 characters. */
+const shortText = z.string().transform((text) => text.slice(0, 500).toWellFormed())
+const UNTRUSTED = { label: UNTRUSTED_LABEL }
+
 const gateVerdict = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('allow'), reason: z.string().max(2000).optional() }),
-  z.object({ kind: z.literal('ask'), reason: z.string().max(2000) }),
-  z.object({ kind: z.literal('deny'), reason: z.string().max(2000) }),
+  z.object({ kind: z.literal('allow') }),
+  z.object({ kind: z.literal('ask'), reason: shortText }).transform((verdict) => ({ ...verdict, ...UNTRUSTED })),
+  z.object({ kind: z.literal('deny'), reason: shortText }).transform((verdict) => ({ ...verdict, ...UNTRUSTED })),
 ])
 
 /** A gate that cannot answer allows nothing. */
@@ -98,22 +103,45 @@ export const gateProxy = ({ name }: { readonly name: string }, client: PluginCli
         ...{ kind: 'gates', name, method: 'judge', args: [asJson(call)], withinMs: GATE_MS, codes: ['tool_failed'] },
       })
       const verdict = gateVerdict.safeParse(answer)
-      if (verdict.success) return verdict.data as GateVerdict
+      if (verdict.success) return verdict.data
       return { kind: 'deny', reason: `the gate ${name} gave no valid answer` }
     } catch (thrown) {
-      return { kind: 'deny', reason: `the gate ${name} gave no answer: ${asTirelessError(thrown).message}` }
+      const reason = `the gate ${name} gave no answer: ${asTirelessError(thrown).message}`
+      return { kind: 'deny', reason: shortText.parse(reason), ...UNTRUSTED }
     }
   },
 })
 
-/** The engine checks the verdict, and notes a critic that fails, as for one in this process. */
+const criticVerdict = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('continue') }),
+  z
+    .object({
+      kind: z.literal('retry'),
+      instruction: shortText,
+      attempt: z.object({ after_ms: z.number() }).optional(),
+    })
+    .transform(({ attempt, ...verdict }) => ({ ...verdict, ...UNTRUSTED, ...(attempt && { attempt }) })),
+  z
+    .object({ kind: z.literal('stop'), reason: shortText, failure_class: z.enum(FAILURE_CLASSES).optional() })
+    .transform(({ failure_class, ...verdict }) => ({
+      ...verdict,
+      ...UNTRUSTED,
+      ...(failure_class && { failure_class }),
+    })),
+])
+
+/** The engine notes a critic that fails, as for one in this process. */
 export const criticProxy = ({ name }: { readonly name: string }, client: PluginClient): Critic => ({
   name,
-  judge: async (state, step) =>
-    (await client.call({
+  async judge(state, step) {
+    const answer = await client.call({
       ...{ kind: 'critics', name, method: 'judge', args: [asJson(state), asJson(step)] },
       ...{ withinMs: CALL_MS, codes: ['plugin_failed'] },
-    })) as never,
+    })
+    const { success, data } = criticVerdict.safeParse(answer)
+    if (success) return data
+    throw new TirelessError('plugin_failed', `the critic ${name} gave no valid verdict`)
+  },
 })
 
 export const channelProxy = ({ name }: { readonly name: string }, client: PluginClient): Channel => ({
@@ -173,12 +201,20 @@ export const modelProviderProxy = (
     const price = models.find((each) => each.name === model)?.price
     return {
       ...(price !== undefined && { price: price as never }),
-      call: async (request, { signal, onText }) =>
-        (await client.call({
+      async call(request, { signal, onText }) {
+        const answer = client.call({
           ...{ kind: 'modelProviders', name, method: 'call', args: [model, asJson(request)] },
           ...{ withinMs: MODEL_MS, signal, codes: MODEL_CODES },
           onEvent: (event, text) => event === 'text' && onText?.(String(text)),
-        })) as unknown as ModelAnswer,
+        })
+        return (await answer.catch(hideOversizeText)) as unknown as ModelAnswer
+      },
     }
   },
 })
+
+/** The model reads the text of this error in the next turn, so it is ours. Those of other errors are for the owner. */
+function hideOversizeText(thrown: unknown): never {
+  if (asTirelessError(thrown).code !== 'model_oversize') throw thrown
+  throw new TirelessError('model_oversize', 'the request is too large for the model', { cause: thrown })
+}
