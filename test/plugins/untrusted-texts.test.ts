@@ -23,7 +23,7 @@ export default {
   setup(host) {
     host.get('gates').add({
       name: 'guard',
-      judge: ({ tool, args }) => (tool === 'look' ? { kind: args.how, reason: ${JSON.stringify(ORDER)} } : { kind: 'allow' }),
+      judge: ({ tool, args }) => ({ kind: tool === 'look' ? args.how : 'allow', reason: ${JSON.stringify(ORDER)} }),
     })
     host.get('critics').add({
       name: 'strict',

@@ -6,7 +6,7 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { startTimer, withDeadline } from '../../../ports/deadline.ts'
 import type { ProcessGroup, ProcessStart } from '../../../ports/process-start.ts'
-import { LineBuffer } from './line-buffer.ts'
+import { LineSplitter } from './line-splitter.ts'
 import { MOST_MESSAGE_BYTES } from './message-limits.ts'
 import { LONGEST_LINE } from './plugin-log.ts'
 import type { ToPlugin } from './protocol.ts'
@@ -35,8 +35,9 @@ export class PluginProcess {
   readonly #options: ProcessOptions
   readonly #child: Child
   readonly #afterEnd: ProcessStart['close']
-  readonly #lines = new LineBuffer()
+  readonly #lines = new LineSplitter()
   #reason: string | undefined
+  #killing: Promise<void> | undefined
   /** Contract: resolves with the reason when the process and its descendants have ended; never rejects. */
   readonly ended: Promise<string>
 
@@ -78,10 +79,14 @@ export class PluginProcess {
     if (stdin.writableLength > MOST_WAITING) this.kill('it does not read its messages')
   }
 
-  /** Contract: ends the process at once; the first reason counts. */
+  /** Contract: ends the process at once; the first reason counts. Has no effect on a later process of the plugin. */
   kill(reason: string): void {
     this.#reason ??= reason
-    void this.#options.group.end(0).catch(() => {})
+    this.#killing ??= this.#endGroup()
+  }
+
+  #endGroup(): Promise<void> {
+    return this.#options.group.end(0).catch(() => {})
   }
 
   async close(): Promise<void> {
@@ -121,7 +126,7 @@ export class PluginProcess {
   }
 
   async #waitForEnd(): Promise<string> {
-    const { clock, group } = this.#options
+    const { clock } = this.#options
     const child = this.#child
     const closed = new Promise((resolve) => child.once('close', resolve))
     const how = await new Promise<string>((resolve) => {
@@ -132,7 +137,10 @@ export class PluginProcess {
     })
     // A descendant that is still running may keep the pipes open.
     await withDeadline({ clock, ms: DRAIN_MS }, () => closed)
-    await group.end(0).catch(() => {})
+    // A later process has the same mark, so it may be started only when nothing ends marked processes any more.
+    await this.#killing
+    this.#killing = this.#endGroup()
+    await this.#killing
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
     await this.#afterEnd?.().catch(() => {})
     this.#reason ??= how

@@ -1,9 +1,9 @@
-/** Joins the chunks of a stream to lines. Its memory grows with the bytes of the open line, not with the chunks. */
+/** Splits the chunks of a stream into lines. Its memory grows with the bytes of the open line, not with the chunks. */
 
 const NEW_LINE = 10
 const NOTHING = Buffer.alloc(0)
 
-export class LineBuffer {
+export class LineSplitter {
   #buffer = NOTHING
   #length = 0
 
