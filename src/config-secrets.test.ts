@@ -123,6 +123,39 @@ describe('the secret of a webhook', () => {
   })
 })
 
+describe('the keys of Lark', () => {
+  const ID = 'app_id: cli_a1b2c3d4e5f60718'
+  for (const [what, yaml, message] of [
+    ['no App ID', 'app_id: 7, app_secret: x', /channels\.lark\.app_id .*the App ID of the developer console/],
+    ['no secret', ID, /channels\.lark .*exactly one of app_secret, app_secret_env, app_secret_file/],
+    ['two secrets', `${ID}, app_secret: x, app_secret_env: Y`, /exactly one of app_secret/],
+    ['a webhook without proof', `${ID}, app_secret: x, mode: webhook`, /channels\.lark\.encrypt_key_env is missing/],
+    ['plain http', `${ID}, app_secret: x, domain: "http://lark.example.com"`, /channels\.lark\.domain .*https address/],
+    ['an address with a path', `${ID}, app_secret: x, domain: "https://x.example.com/y"`, /channels\.lark\.domain/],
+  ] as const)
+    test(`E12: ${what} is refused with what is expected`, () => {
+      assert.match(errorMessageOf(`channels: { lark: { ${yaml} } }`), message)
+    })
+
+  test('E12: the two platforms, and addresses, are known by name', () => {
+    const domainOf = (domain: string) =>
+      configOf(`channels: { lark: { ${ID}, app_secret: x, domain: "${domain}" } }`).channels.lark?.domain
+    assert.equal(domainOf('feishu'), 'https://open.feishu.cn')
+    assert.equal(domainOf('lark'), 'https://open.larksuite.com')
+    assert.equal(domainOf('https://lark.example.com/'), 'https://lark.example.com')
+    assert.equal(domainOf('http://127.0.0.1:8080'), 'http://127.0.0.1:8080')
+  })
+
+  test('case 136: its secrets are redacted; its other values are not', () => {
+    writeFileSync(join(folder, 'lark.txt'), 'the app secret\n')
+    const keys = `${ID}, app_secret_file: lark.txt, encrypt_key: the-encrypt-key, verification_token: the-token`
+    const values = secretsInConfig(load(`channels: { lark: { ${keys}, chat_id: oc_home } }`)).map(({ value }) => value)
+    for (const secret of ['the app secret', 'the-encrypt-key', 'the-token']) assert.ok(values.includes(secret), secret)
+    for (const open of ['connection', 'cli_a1b2c3d4e5f60718', 'https://open.feishu.cn', 'oc_home'])
+      assert.ok(!values.includes(open), open)
+  })
+})
+
 describe('unused keys and sources', () => {
   test('keys without effect are listed, of an unused branch only its top', () => {
     const later = ['channels.slack', 'channels.telegram']

@@ -75,8 +75,9 @@ const lark = z
     (value, context) => {
       const isProven = Object.keys(value).some((key) => /^(encrypt_key|verification_token)/.test(key))
       if (value.mode !== 'webhook' || isProven) return
-      const expected = 'encrypt_key_env, because the mode is webhook: it proves that a request comes from Lark'
-      context.addIssue(customIssue(expected, undefined, `copy the Encrypt Key ${CONSOLE_KEY}`))
+      const expected = 'the Encrypt Key, because the mode is webhook: it proves that a request comes from Lark'
+      const issue = customIssue(expected, undefined, `copy the Encrypt Key ${CONSOLE_KEY}`)
+      context.addIssue({ ...issue, path: ['encrypt_key_env'] })
     },
     { when: isMapping },
   )

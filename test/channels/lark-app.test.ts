@@ -45,7 +45,7 @@ async function pair(home: LarkHome): Promise<void> {
 }
 
 describe('the channel lark in an app', () => {
-  test('E12: a test message arrives; status and list know the channel', async (t) => {
+  test('E16: a test message arrives; status and list know the channel', async (t) => {
     const { app, lark } = await openLarkApp(t, ({ appSecret }) => `app_secret: ${appSecret}, chat_id: oc_home`)
     await app.run('channels test', { name: 'lark' })
     assert.equal(lark.sentMessages('oc_home').length, 1)
@@ -66,7 +66,7 @@ describe('the channel lark in an app', () => {
     assert.match(shown, /cli_a1b2c3d4e5f60718/)
   })
 
-  test('E12: the app secret may be in a variable; if it is missing, the channel says so', async (t) => {
+  test('E16: the app secret may be in a variable; if it is missing, the channel says so', async (t) => {
     const { app } = await openLarkApp(t, () => 'app_secret_env: NO_SUCH_LARK_SECRET')
     const { items } = await app.run('channels list', {})
     assert.match(items.find(({ name }) => name === 'lark')?.trouble ?? '', /NO_SUCH_LARK_SECRET is empty or not set/)
@@ -74,7 +74,7 @@ describe('the channel lark in an app', () => {
 })
 
 describe('the webhook of Lark in an app', () => {
-  test('E12: pairing and commands work in the chat; the replies are cards', async (t) => {
+  test('E16: pairing and commands work in the chat; the replies are cards', async (t) => {
     const home = await openWebhookApp(t)
     await pair(home)
     const { status } = await post(home, sign(home, messageEvent(home.lark, { text: '/status' })))
@@ -84,7 +84,7 @@ describe('the webhook of Lark in an app', () => {
     assert.ok(home.lark.sentMessages().every(({ msg_type }) => msg_type === 'interactive'))
   })
 
-  test('E12: strangers, forged and replayed requests have no effect; the address check is answered', async (t) => {
+  test('E16: strangers, forged and replayed requests have no effect; the address check is answered', async (t) => {
     const home = await openWebhookApp(t)
     const { lark, app } = home
     const stranger = sign(home, messageEvent(lark, { text: '/notice', chat: 'oc_stranger', user: 'ou_stranger' }))
@@ -102,7 +102,7 @@ describe('the webhook of Lark in an app', () => {
     assert.deepEqual(JSON.parse(text), { challenge: 'c1' })
   })
 
-  test('E12: a pressed button is answered in the form that Lark shows', async (t) => {
+  test('E16: a pressed button is answered in the form that Lark shows', async (t) => {
     const home = await openWebhookApp(t)
     await pair(home)
     const card = home.lark.messages[0] ?? assert.fail()

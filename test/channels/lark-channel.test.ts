@@ -34,7 +34,7 @@ describe('the channel lark', () => {
 })
 
 describe('messages to Lark', () => {
-  test('E12: the same message is shown once, also if its acknowledgement was lost', async (t) => {
+  test('E16: the same message is shown once, also if its acknowledgement was lost', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     const ids = [
@@ -47,7 +47,7 @@ describe('messages to Lark', () => {
     assert.ok(uuid && uuid.length <= 50)
   })
 
-  test('E12: a card has its items and buttons, and is replaced in place; a deleted one is sent anew', async (t) => {
+  test('E16: a card has its items and buttons, and is replaced in place; a deleted one is sent anew', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     const item = {
@@ -76,7 +76,7 @@ describe('messages to Lark', () => {
     assert.deepEqual(lark.sentTexts(), ['allowed', 'allowed'])
   })
 
-  test('E12: an answer to a thread goes into the thread; if its first message is gone, into the chat', async (t) => {
+  test('E16: an answer to a thread goes into the thread; if its first message is gone, into the chat', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     const root = String(await channel.deliver(channelMessage('m1', 'root'), never))
@@ -90,7 +90,7 @@ describe('messages to Lark', () => {
     )
   })
 
-  test('E12: a file is uploaded and sent with its name; a missing, empty or huge one is refused', async (t) => {
+  test('E16: a file is uploaded and sent with its name; a missing, empty or huge one is refused', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     const folder = freshFolder(t, 'files')
@@ -111,7 +111,7 @@ describe('messages to Lark', () => {
       )
   })
 
-  test('E12: the receiver is named by the form of its id', async (t) => {
+  test('E16: the receiver is named by the form of its id', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     for (const chat of ['oc_home', 'ou_owner', 'on_1', 'me@example.com', '7be5fg9a']) {
@@ -126,7 +126,7 @@ describe('messages to Lark', () => {
 })
 
 describe('refusals of Lark', () => {
-  test('E12: an access token is used until it expires, and renewed when Lark refuses it', async (t) => {
+  test('E16: an access token is used until it expires, and renewed when Lark refuses it', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     const send = (id: string) => channel.deliver(channelMessage(id, id), never)
@@ -138,7 +138,7 @@ describe('refusals of Lark', () => {
     assert.deepEqual(lark.sentTexts(), ['a', 'b', 'c'])
   })
 
-  test('E12: a token that is about to expire is renewed before the next message', async (t) => {
+  test('E16: a token that is about to expire is renewed before the next message', async (t) => {
     const lark = await startLarkServer(t, { tokenSeconds: 60 })
     const { channel } = channelTo(lark)
     for (const id of ['a', 'b']) await channel.deliver(channelMessage(id, id), never)
@@ -162,7 +162,7 @@ describe('refusals of Lark', () => {
     ['an unknown code', 400, { code: 12345, msg: 'secret' }, {}, { code: 'channel_refused', retryAfterMs: undefined }],
     ['a redirect', 302, {}, { location: '/x' }, { code: 'channel_refused', retryAfterMs: undefined }],
   ] as const)
-    test(`E12: ${what} is ${expected.code}`, async (t) => {
+    test(`E16: ${what} is ${expected.code}`, async (t) => {
       const lark = await startLarkServer(t)
       lark.fail({ path: /messages/, status, body, headers })
       await assert.rejects(channelTo(lark).channel.deliver(channelMessage('m', 'x'), never), (thrown) => {
@@ -173,7 +173,7 @@ describe('refusals of Lark', () => {
       })
     })
 
-  test('E12: an unknown chat and a missing permission say what to do', async (t) => {
+  test('E16: an unknown chat and a missing permission say what to do', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     const refused = (message: RegExp) => (error: Error) => message.test(error.message)
@@ -189,7 +189,7 @@ describe('refusals of Lark', () => {
     )
   })
 
-  test('E12: wrong keys say where to find the right ones, and are never quoted', async (t) => {
+  test('E16: wrong keys say where to find the right ones, and are never quoted', async (t) => {
     const lark = await startLarkServer(t)
     const { channel, logged } = channelTo(lark, { appSecret: () => 's3cr3t-and-wrong' })
     await assert.rejects(channel.probe?.(never) ?? assert.fail(), (error: Error) => {

@@ -13,7 +13,7 @@ const never = new AbortController().signal
 const BOT = { open_id: 'ou_bot', name: 'Tireless' }
 
 describe('the long connection of Lark', () => {
-  test('E12: a message is acknowledged only when it is on disk, and comes again until then', async (t) => {
+  test('E16: a message is acknowledged only when it is on disk, and comes again until then', async (t) => {
     const lark = await startLarkServer(t, { ackMs: 30 })
     const stored = Promise.withResolvers<void>()
     const { received } = await connectChannel(t, channelTo(lark).channel, () => stored.promise)
@@ -30,7 +30,7 @@ describe('the long connection of Lark', () => {
     assert.ok(received.every(({ message_id }) => message_id === first?.message_id))
   })
 
-  test('E12: a message that could not be stored is not acknowledged, and comes again', async (t) => {
+  test('E16: a message that could not be stored is not acknowledged, and comes again', async (t) => {
     const lark = await startLarkServer(t)
     let failures = 2
     const { received } = await connectChannel(t, channelTo(lark).channel, async () => {
@@ -41,7 +41,7 @@ describe('the long connection of Lark', () => {
     assert.equal(received.length, 3)
   })
 
-  test('E12: a pressed button is its command, from that chat and person, who sees that it arrived', async (t) => {
+  test('E16: a pressed button is its command, from that chat and person, who sees that it arrived', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     const { received } = await connectChannel(t, channel)
@@ -62,24 +62,24 @@ describe('the long connection of Lark', () => {
     assert.equal(new Set(received.map(({ message_id }) => message_id)).size, 2)
   })
 
-  test('E12: 300 messages of three chats arrive once each, in the order of their chat', async (t) => {
-    const lark = await startLarkServer(t)
+  test('E16: 1,000 messages of four chats arrive once each, in the order of their chat', async (t) => {
+    const lark = await startLarkServer(t, { ackMs: 600_000 })
     const { received } = await connectChannel(t, channelTo(lark).channel, async ({ text }) => {
       for (let turn = 0; turn < Number(text) % 7; turn += 1) await Promise.resolve()
     })
-    const said = Array.from({ length: 300 }, (_, at) => lark.say({ chat: `oc_${at % 3}`, text: String(at) }))
+    const said = Array.from({ length: 1000 }, (_, at) => lark.say({ chat: `oc_${at % 4}`, text: String(at) }))
     await Promise.all(said)
-    for (const chat of ['oc_0', 'oc_1', 'oc_2']) {
+    for (const chat of ['oc_0', 'oc_1', 'oc_2', 'oc_3']) {
       const texts = received.filter(({ chat_id }) => chat_id === chat).map(({ text }) => Number(text))
       assert.deepEqual(
         texts,
         [...texts].sort((a, b) => a - b),
       )
-      assert.equal(texts.length, 100)
+      assert.equal(texts.length, 250)
     }
   })
 
-  test('E12: stopping ends the connection and resolves', async (t) => {
+  test('E16: stopping ends the connection and resolves', async (t) => {
     const lark = await startLarkServer(t)
     const { ended, stop } = await connectChannel(t, channelTo(lark).channel)
     assert.equal(lark.sockets.openCount, 1)
@@ -156,6 +156,12 @@ describe('a lost connection to Lark', () => {
       assert.equal(lark.requestsTo(/ws\/endpoint/).length, 1)
     })
 
+  test('case 128: an App ID that the SDK refuses rejects with what is expected', async (t) => {
+    const lark = await startLarkServer(t)
+    Object.assign(lark, { appId: 'cli_short' })
+    await assert.rejects(connectChannel(t, channelTo(lark).channel), /refuses the App ID; expected cli_ and 16/)
+  })
+
   test('case 128: a server that does not answer is given up when the connection is stopped', async (t) => {
     const lark = await startLarkServer(t)
     lark.hangs = /ws\/endpoint/
@@ -169,7 +175,7 @@ describe('a lost connection to Lark', () => {
 })
 
 describe('which messages are for the bot', () => {
-  test('E12: in a group only with a mention of the bot, which is removed; others are shown by name', async (t) => {
+  test('E16: in a group only with a mention of the bot, which is removed; others are shown by name', async (t) => {
     const lark = await startLarkServer(t)
     const { received } = await connectChannel(t, channelTo(lark).channel)
     const group = { chat: 'oc_group', group: true }
@@ -184,7 +190,7 @@ describe('which messages are for the bot', () => {
     )
   })
 
-  test('E12: in threads of the bot no mention is needed, also after a restart', async (t) => {
+  test('E16: in threads of the bot no mention is needed, also after a restart', async (t) => {
     const lark = await startLarkServer(t)
     const { channel } = channelTo(lark)
     const own = String(await channel.deliver({ ...channelMessage('m1', 'a notice'), chat_id: 'oc_group' }, never))
@@ -208,7 +214,7 @@ describe('which messages are for the bot', () => {
     assert.equal(lark.requestsTo(new RegExp(`messages/${other}$`)).length, 1)
   })
 
-  test('E12: messages of bots, other events, buttons of others and garbage are acknowledged and ignored', async (t) => {
+  test('E16: messages of bots, other events, buttons of others and garbage are acknowledged and ignored', async (t) => {
     const lark = await startLarkServer(t)
     const { received } = await connectChannel(t, channelTo(lark).channel)
     await lark.say({ text: 'I am a bot', isBot: true })
@@ -223,7 +229,7 @@ describe('which messages are for the bot', () => {
     assert.deepEqual(received, [])
   })
 
-  test('E12: files of a message are read with a limit', async (t) => {
+  test('E16: files of a message are read with a limit', async (t) => {
     const lark = await startLarkServer(t)
     const { received } = await connectChannel(t, channelTo(lark).channel)
     lark.files.set('file_1', { name: 'a.csv', type: 'file', bytes: Buffer.from('a,b\n1,2\n') })

@@ -35,7 +35,7 @@ const receiveIn = (channel: Channel, request: IncomingRequest) => (channel.recei
 const hello = (lark: LarkServer): LarkEvent => messageEvent(lark, { text: 'hello' })
 
 describe('the webhook of Lark', () => {
-  test('E12: a signed and encrypted message is received, with a proof of its own', async (t) => {
+  test('E16: a signed and encrypted message is received, with a proof of its own', async (t) => {
     const { lark, receive, sign } = await openHook(t)
     const event = hello(lark)
     const [first, second] = [receive(sign(event)), receive(sign(event))]
@@ -47,14 +47,14 @@ describe('the webhook of Lark', () => {
     assert.notEqual(first.proof, second.proof)
   })
 
-  test('E12: the same request has the same proof, so a replay is recognised', async (t) => {
+  test('E16: the same request has the same proof, so a replay is recognised', async (t) => {
     const { lark, receive, sign } = await openHook(t)
     const post = sign(hello(lark))
     const proofs = [receive(post), receive(post)].map((received) => (received.message ? received.proof : ''))
     assert.ok(proofs[0] !== '' && proofs[0] === proofs[1])
   })
 
-  test('E12: the check of the address is answered with its challenge, signed or not', async (t) => {
+  test('E16: the check of the address is answered with its challenge, signed or not', async (t) => {
     const { lark, receive } = await openHook(t)
     const check = { challenge: 'c-1', token: lark.verificationToken, type: 'url_verification' }
     const unsigned = { headers: {}, body: JSON.stringify({ encrypt: encrypt(check, lark.encryptKey) }) }
@@ -66,7 +66,7 @@ describe('the webhook of Lark', () => {
     assert.throws(() => receive({ headers: {}, body: JSON.stringify(check) }), { code: 'unauthorized' })
   })
 
-  test('E12: a pressed button is received and answered with what the person sees', async (t) => {
+  test('E16: a pressed button is received and answered with what the person sees', async (t) => {
     const { lark, receive, sign } = await openHook(t)
     hello(lark)
     const card = lark.messages[0] ?? assert.fail()
@@ -75,7 +75,7 @@ describe('the webhook of Lark', () => {
     assert.deepEqual((pressed.answer as { toast: { type: string } }).toast.type, 'info')
   })
 
-  test('E12: other events, bots and groups without a mention are answered and ignored', async (t) => {
+  test('E16: other events, bots and groups without a mention are answered and ignored', async (t) => {
     const { lark, receive, sign } = await openHook(t)
     const ignored = [
       envelope(lark, 'im.chat.updated_v1', {}),
@@ -85,7 +85,7 @@ describe('the webhook of Lark', () => {
     for (const event of ignored) assert.deepEqual(receive(sign(event)), { answer: {} })
   })
 
-  test('E12: with a verification token only, token and time of the event are checked', async (t) => {
+  test('E16: with a verification token only, token and time of the event are checked', async (t) => {
     const { lark, receive, now } = await openHook(t, 'token')
     const post = (event: LarkEvent) => ({ headers: {}, body: JSON.stringify(event) })
     const event = hello(lark)
@@ -150,12 +150,12 @@ describe('requests that Lark did not send', () => {
     ['too large', (lark, at) => signedPost({ ...hello(lark), more: 'x'.repeat(1024 * 1024) }, lark.encryptKey, at)],
     ['no JSON', () => ({ headers: {}, body: 'x' })],
   ] as readonly (readonly [string, (lark: LarkServer, at: number) => WebhookPost])[])
-    test(`E12: Lark did not send it: ${what}`, async (t) => {
+    test(`E16: Lark did not send it: ${what}`, async (t) => {
       const { lark, receive, now } = await openHook(t)
       assert.throws(() => receive(forge(lark, now)), { code: 'unauthorized' })
     })
 
-  test('E12: in connection mode, and without a configuration, there is no webhook', async (t) => {
+  test('E16: in connection mode, and without a configuration, there is no webhook', async (t) => {
     const lark = await startLarkServer(t)
     const post = { ...signedPost(hello(lark), lark.encryptKey, Date.now()), now: Date.now() }
     const keys = { encryptKey: () => lark.encryptKey, verificationToken: () => lark.verificationToken }
@@ -169,7 +169,7 @@ describe('requests that Lark did not send', () => {
     assert.throws(() => receiveIn(none.channel, post), { code: 'unauthorized' })
   })
 
-  test('E12: whatever is signed, encrypted or sent, nothing but a TirelessError is thrown', async (t) => {
+  test('E16: whatever is signed, encrypted or sent, nothing but a TirelessError is thrown', async (t) => {
     const { lark, receive, now } = await openHook(t)
     const anyPost = fc.oneof(
       fc.record({ body: fc.string(), headers: fc.dictionary(fc.string(), fc.string()) }),

@@ -23,7 +23,7 @@ async function connect(t: TestContext, lark: LarkServer, handles: Record<string,
   return client
 }
 
-test('E12: the SDK sends, replies, replaces and uploads; the same uuid makes one message', async (t) => {
+test('E16: the SDK sends, replies, replaces and uploads; the same uuid makes one message', async (t) => {
   const lark = await startLarkServer(t)
   const client = clientOf(lark)
   const data = { receive_id: 'oc_home', msg_type: 'interactive', content: '{"schema":"2.0"}', uuid: 'u1' }
@@ -50,7 +50,7 @@ test('E12: the SDK sends, replies, replaces and uploads; the same uuid makes one
   assert.equal(lark.requestsTo(/tenant_access_token/).length, 1)
 })
 
-test('E12: the SDK receives an event in several frames, and answers with what its handler returns', async (t) => {
+test('E16: the SDK receives an event in several frames, and answers with what its handler returns', async (t) => {
   const lark = await startLarkServer(t, { chunkBytes: 100 })
   const heard: unknown[] = []
   await connect(t, lark, {
@@ -68,7 +68,7 @@ test('E12: the SDK receives an event in several frames, and answers with what it
   assert.ok(lark.sockets.received.some(({ headers }) => headers.biz_rt !== undefined))
 })
 
-test('E12: an event whose handler fails is sent again', async (t) => {
+test('E16: an event whose handler fails is sent again', async (t) => {
   const lark = await startLarkServer(t)
   let calls = 0
   await connect(t, lark, {
@@ -80,7 +80,7 @@ test('E12: an event whose handler fails is sent again', async (t) => {
   assert.deepEqual(await lark.say('x'), { code: 200, data: undefined, attempts: 2 })
 })
 
-test('E12: the SDK decrypts and verifies a webhook', async (t) => {
+test('E16: the SDK decrypts and verifies a webhook', async (t) => {
   const lark = await startLarkServer(t)
   assert.equal(new AESCipher(lark.encryptKey).decrypt(encrypt('x', lark.encryptKey)), '"x"')
   const { headers, body } = signedPost(messageEvent(lark, { text: 'hello' }), lark.encryptKey, Date.now())

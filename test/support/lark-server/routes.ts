@@ -108,7 +108,10 @@ function store(state: LarkServerState, fields: Fields, place: Pick<StoredMessage
   const exceeded = state.exceededLimit(place.chat_id)
   if (exceeded === 'chat') return failed(230020, 'This operation triggers the frequency limit.')
   if (exceeded === 'app')
-    return { ...failed(99991400, 'request trigger frequency limit', 429), headers: { 'x-ogw-ratelimit-reset': '1' } }
+    return {
+      ...failed(99991400, 'request trigger frequency limit', 429),
+      headers: { 'x-ogw-ratelimit-reset': restSeconds(state) },
+    }
   if (Buffer.byteLength(content ?? '') > 30_000)
     return failed(230025, 'The length of the message content reaches its limit.')
   const parsed = parseContent(content)
@@ -121,6 +124,8 @@ function store(state: LarkServerState, fields: Fields, place: Pick<StoredMessage
   state.messages.push(message)
   return ok({ message_id: message.message_id, chat_id: message.chat_id, msg_type })
 }
+
+const restSeconds = ({ options }: LarkServerState): string => String((options.limits?.restMs ?? 1000) / 1000)
 
 const fieldOf = (value: unknown, key: string): unknown => (value as Readonly<Record<string, unknown>>)[key]
 

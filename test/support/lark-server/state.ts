@@ -49,8 +49,8 @@ export interface LarkServerOptions {
   readonly ackMs?: number
   /** Events are split into frames of this size. */
   readonly chunkBytes?: number
-  /** Most messages per second: to one chat (230020), and of the app (99991400). */
-  readonly limits?: { readonly chat?: number; readonly app?: number }
+  /** After so many messages to one chat (230020), or of the app (99991400), no more are taken for `restMs`. */
+  readonly limits?: { readonly chat?: number; readonly app?: number; readonly restMs: number }
 }
 
 export class LarkServerState {
@@ -69,7 +69,8 @@ export class LarkServerState {
   /** Requests that are not answered, while set. */
   hangs: RegExp | undefined
   readonly options: LarkServerOptions
-  readonly #sent: { readonly chat: string; readonly at: number }[] = []
+  /** By chat; `app` is the sum: messages since the last rest, and when the rest ends. */
+  readonly #counts = new Map<string, { count: number; restsUntil: number }>()
   #last = 0
 
   constructor(options: LarkServerOptions) {
@@ -83,12 +84,17 @@ export class LarkServerState {
 
   /** Which limit this message would exceed; the message is counted if none. */
   exceededLimit(chat: string): 'chat' | 'app' | undefined {
-    const { chat: perChat = Number.POSITIVE_INFINITY, app = Number.POSITIVE_INFINITY } = this.options.limits ?? {}
+    const { limits } = this.options
+    if (!limits) return undefined
     const now = performance.now()
-    while (this.#sent[0] && this.#sent[0].at < now - 1000) this.#sent.shift()
-    if (this.#sent.length >= app) return 'app'
-    if (this.#sent.filter((sent) => sent.chat === chat).length >= perChat) return 'chat'
-    this.#sent.push({ chat, at: now })
+    const entryOf = (name: string) => this.#counts.get(name) ?? { count: 0, restsUntil: 0 }
+    const places = [['app', 'app', limits.app] as const, ['chat', chat, limits.chat] as const]
+    for (const [kind, name] of places) if (entryOf(name).restsUntil > now) return kind
+    for (const [, name, most = Number.POSITIVE_INFINITY] of places) {
+      const count = entryOf(name).count + 1
+      const next = count < most ? { count, restsUntil: 0 } : { count: 0, restsUntil: now + limits.restMs }
+      this.#counts.set(name, next)
+    }
     return undefined
   }
 

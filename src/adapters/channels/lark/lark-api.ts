@@ -31,9 +31,9 @@ export interface LarkApi {
    * Contract: the checked answer; rejects with a TirelessError that quotes no secret. Ends soon after `signal` aborts.
    */
   call<T>(request: HttpRequest, shape: z.ZodType<T>, signal: AbortSignal): Promise<T>
-  /** Contract: the open_id and the name of the bot; asked once. */
-  bot(signal: AbortSignal): Promise<LarkBot>
-  /** The bot, if it was asked before. */
+  /** Contract: asks for the open_id and the name of the bot. */
+  askBot(signal: AbortSignal): Promise<LarkBot>
+  /** The bot, if it was asked for before. */
   knownBot(): LarkBot | undefined
 }
 
@@ -76,8 +76,8 @@ export function createLarkApi(app: LarkApp, deps: LarkDeps): LarkApi {
   }
   return {
     ...{ app, call, knownBot: () => bot },
-    async bot(signal) {
-      bot ??= (await call({ method: 'GET', url: '/open-apis/bot/v3/info' }, botShape, signal)).bot
+    async askBot(signal) {
+      bot = (await call({ method: 'GET', url: '/open-apis/bot/v3/info' }, botShape, signal)).bot
       return bot
     },
   }

@@ -45,13 +45,13 @@ export function larkChannel(configured: () => LarkSettings | undefined, deps: La
       return id
     },
     async probe(signal) {
-      const { app_name, open_id } = await open().api.bot(signal)
+      const { app_name, open_id } = await open().api.askBot(signal)
       return app_name || open_id
     },
     async connect(listener, signal) {
       const { settings, api } = open()
       // Asked first: wrong keys are explained here, and the bot must be known to recognise mentions of it.
-      await api.bot(signal)
+      await api.askBot(signal)
       if (settings.mode === 'connection')
         return holdConnection(api.app, eventHandlers(api, threads, listener, signal), deps, signal)
       listener.connected()

@@ -58,6 +58,7 @@ export async function holdConnection(
     if (signal.aborted) return
     const eventDispatcher = new sdk.EventDispatcher({ ...logs, cache: new sdk.DefaultCache() })
     await client.start({ eventDispatcher: eventDispatcher.register({ ...handlers.events }) })
+    if (client.getConnectionStatus().state === 'idle') throw notStarted()
     await ended.promise
   } finally {
     over.abort()
@@ -66,6 +67,14 @@ export async function holdConnection(
     watched.agent.destroy()
   }
 }
+
+/** The SDK says so in its log only. */
+const notStarted = (): TirelessError =>
+  new TirelessError('channel_refused', {
+    what: 'the SDK refuses the App ID',
+    expected: 'cli_ and 16 characters from 0 to 9 and a to f',
+    fix: 'copy the App ID from the developer console, "Credentials & Basic Info", into channels.lark.app_id',
+  })
 
 const lost = (): TirelessError => new TirelessError('channel_unavailable', 'the connection to Lark was lost')
 

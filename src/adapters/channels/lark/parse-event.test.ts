@@ -31,9 +31,9 @@ describe('the content of messages', () => {
     ['broken text', 'text', 'x', ''],
     ['a broken post', 'post', '[]', '[post]'],
   ] as const)
-    test(`E12: read from Lark: ${what}`, () => assert.equal(readLarkContent(type, content).text, expected))
+    test(`E16: read from Lark: ${what}`, () => assert.equal(readLarkContent(type, content).text, expected))
 
-  test('E12: pictures, files, sounds and films are files, with keys that are safe in an address', () => {
+  test('E16: pictures, files, sounds and films are files, with keys that are safe in an address', () => {
     for (const [type, content, name] of [
       ['image', { image_key: 'img_v3_a-b' }, 'image.png'],
       ['file', { file_key: 'k', file_name: '../x.csv' }, '../x.csv'],
@@ -73,7 +73,7 @@ describe('garbage', () => {
     fc.record({ sender: fc.record({ sender_id: fc.anything(), sender_type: fc.constant('user') }), message }),
   )
 
-  test('E12: no event of a stranger throws; what is read has the form of a message', () => {
+  test('E16: no event of a stranger throws; what is read has the form of a message', () => {
     fc.assert(
       fc.property(event, fc.option(fc.string(), { nil: undefined }), (data, bot) => {
         const heard = parseMessageEvent(data, bot)
@@ -85,7 +85,7 @@ describe('garbage', () => {
     )
   })
 
-  test('E12: no pressed button throws; only commands of cards are passed on', () => {
+  test('E16: no pressed button throws; only commands of cards are passed on', () => {
     const press = fc.record({
       ...{
         event_id: fc.string(),

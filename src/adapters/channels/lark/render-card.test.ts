@@ -23,15 +23,15 @@ describe('the Markdown of cards', () => {
     ['half a character', 'a\ud800', 'a\ufffd'],
     ['five tables', table.repeat(5), table.repeat(5)],
   ] as const)
-    test(`E12: on a card of Lark: ${what}`, () => assert.equal(cardMarkdown(text), shown))
+    test(`E16: on a card of Lark: ${what}`, () => assert.equal(cardMarkdown(text), shown))
 
-  test('E12: tables after the fifth are code', () => {
+  test('E16: tables after the fifth are code', () => {
     const shown = cardMarkdown(Array.from({ length: 7 }, () => table).join('\n'))
     assert.equal(shown.split('```').length - 1, 4)
     assert.ok(shown.trimEnd().endsWith('```'))
   })
 
-  test('E12: no text makes a tag outside of code, or notifies anyone', () => {
+  test('E16: no text makes a tag outside of code, or notifies anyone', () => {
     const piece = fc.constantFrom(
       '<at id=all></at>',
       '`',
@@ -57,7 +57,7 @@ describe('the Markdown of cards', () => {
     )
   })
 
-  test('E12: long hostile texts take no time', () => {
+  test('E16: long hostile texts take no time', () => {
     for (const piece of ['`', '```\n', '<', '![', '|', '|-', '~~~', '\n    |', '``` \n |'])
       assert.ok(cardMarkdown(piece.repeat(50_000)).length > 0)
   })
@@ -74,7 +74,7 @@ const itemOf = (at: number, text = `May I do thing ${at}?`) => ({
 const parsed = (message: ChannelMessage): unknown => JSON.parse(renderCard(message))
 
 describe('cards', () => {
-  test('E12: a text is one Markdown element; the list of chats shows its first line', () => {
+  test('E16: a text is one Markdown element; the list of chats shows its first line', () => {
     assert.deepEqual(parsed(channelMessage('m', '# Report\nall **well**')), {
       schema: '2.0',
       config: { update_multi: true, summary: { content: '# Report' } },
@@ -82,7 +82,7 @@ describe('cards', () => {
     })
   })
 
-  test('E12: an alert is red, buttons have their style, and know their thread', () => {
+  test('E16: an alert is red, buttons have their style, and know their thread', () => {
     const card = { title: 'Unhealthy', items: [itemOf(1)] }
     const message = { ...channelMessage('m', 'x'), kind: 'alert' as const, thread_id: 'om_1', card }
     const text = renderCard(message)
@@ -102,7 +102,7 @@ describe('cards', () => {
     for (let at = 0; at < 20; at += 1) assert.ok(text.includes(`push ${at}\\n`))
   })
 
-  test('E12: any message makes a card within the limits of Lark', () => {
+  test('E16: any message makes a card within the limits of Lark', () => {
     const action = fc.record({ label: fc.string({ maxLength: 30 }), command: fc.string({ maxLength: 100 }) })
     const item = fc.record({
       id: fc.string(),
