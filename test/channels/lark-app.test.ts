@@ -53,7 +53,7 @@ describe('the channel lark in an app', () => {
     assert.equal(items.find(({ name }) => name === 'lark')?.trouble, null)
   })
 
-  test('case 136: wrong keys are explained; neither key nor token is shown, logged or in the settings', async (t) => {
+  test('case 136: wrong keys are explained; neither key nor token is shown or logged', async (t) => {
     const { app, lark } = await openLarkApp(t, () => 'app_secret: a-wrong-and-secret-key, chat_id: oc_home')
     const tested = await app.run('channels test', { name: 'lark' })
     assert.match(tested.error ?? '', /App Secret.*Credentials & Basic Info/)

@@ -20,7 +20,7 @@ import { verifyRequest, type WebhookKeys } from './webhook-request.ts'
 
 const DOWNLOAD_MS = 120_000
 
-/** Contract: an event is acknowledged after the listener has it on disk; messages of one chat are passed on in order. */
+/** Contract: an event is acknowledged after the listener has it on disk; messages of one chat keep their order. */
 export function eventHandlers(
   api: LarkApi,
   threads: BotThreads,
