@@ -142,7 +142,10 @@ export class Deliverer {
     const { checkFile } = this.#deps
     const problem = part.file && checkFile ? await checkFile(part.file) : null
     const sendable = problem === null ? part : explainFile(part, problem, posted.text)
-    return tryDelivery(this.#deps, posted.channel, sendable, this.#stop.signal)
+    const send = (one: ChannelMessage) => tryDelivery(this.#deps, posted.channel, one, this.#stop.signal)
+    const attempt = await send(sendable)
+    const isFileRefused = sendable.file !== undefined && attempt.error?.code === 'channel_refused'
+    return isFileRefused ? send(explainFile(part, 'refused', posted.text)) : attempt
   }
 
   async #recordPart({ id, revision }: OutboxMessage, parts: number, provider_id: string | null): Promise<void> {

@@ -107,6 +107,23 @@ describe('E12: parts of a message', () => {
     assert.equal((await store.outbox({ limit: 1 }))[0]?.status, 'sent')
   })
 
+  test('a file that the channel refuses is told in words, and the message is sent', async (t) => {
+    const { deliverer, post, got, folder, store } = await openScene(t)
+    writeFileSync(join(folder, 'a.md'), '')
+    await post('m1', { text: 'done', files: [{ name: 'a.md', path: join(folder, 'a.md') }] })
+    const deliver: Channel['deliver'] = async (message) => {
+      if (message.file) throw new TirelessError('channel_refused', 'an empty file')
+      got.push(message)
+    }
+    await deliverer({ sendsFiles: true, deliver }).deliverDue(never)
+    const texts = got.map(({ id, text }) => [id, text])
+    assert.deepEqual(texts, [
+      ['m1', 'done'],
+      ['m1.2', 'The file a.md was not accepted here. It is in the workspace.'],
+    ])
+    assert.equal((await store.outbox({ limit: 1 }))[0]?.status, 'sent')
+  })
+
   test('a channel without files names those that the text does not mention', async (t) => {
     const { deliverer, post, got } = await openScene(t)
     const files = ['a.md', 'b.md'].map((name) => ({ name, path: `/w/${name}` }))

@@ -12,7 +12,7 @@ import { splitMarkdown } from '../../domain/split-markdown.ts'
 import type { Channel } from '../../ports/channel.ts'
 
 /** Why a file cannot be sent. */
-export type FileProblem = 'missing' | 'too_large' | 'outside'
+export type FileProblem = 'missing' | 'too_large' | 'outside' | 'refused'
 
 type ChannelLimits = Pick<Channel, 'maxText' | 'sendsFiles' | 'replaces'>
 
@@ -51,12 +51,14 @@ const WORDS = {
     files: 'Files',
     missing: (name: string) => `The file ${name} is gone, so it could not be sent.`,
     too_large: (name: string) => `The file ${name} is too large to be sent here. It is in the workspace.`,
+    refused: (name: string) => `The file ${name} was not accepted here. It is in the workspace.`,
     outside: (name: string) => `The file ${name} was not sent: it leads out of the workspace.`,
   },
   zh: {
     files: '文件',
     missing: (name: string) => `文件 ${name} 已不存在，无法发送。`,
     too_large: (name: string) => `文件 ${name} 太大，无法在此发送。它在工作区中。`,
+    refused: (name: string) => `文件 ${name} 在此不被接受。它在工作区中。`,
     outside: (name: string) => `文件 ${name} 没有发送：它指向工作区之外。`,
   },
 } as const satisfies Record<Language, object>
