@@ -49,6 +49,14 @@ export const NO_MODELS: CommandContext['models'] = {
   keys: () => [],
 }
 
+/** No world has a channel. */
+export const NO_PROGRESS_MESSAGES: CommandContext['progressMessages'] = { run: async () => {} }
+export const NO_CONNECTIONS: CommandContext['connections'] = {
+  run: async () => {},
+  stateOf: () => null,
+  problems: () => [],
+}
+
 /** Without a kernel there are no notices either. */
 export const NO_NOTIFIER: CommandContext['notifier'] = {
   run: async () => {},

@@ -9,7 +9,16 @@ import { type DrainDeps, drain, joinHome, leaveHome, signalRun } from '../../src
 import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/queue/held-dispatches.ts'
 import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
 import { finishInterruptedUndo } from '../../src/kernel/undo/perform.ts'
-import { emptyPast, NO_DOCUMENTS, NO_KERNEL, NO_KERNEL_CONTROL, NO_MODELS, NO_NOTIFIER } from './absent-services.ts'
+import {
+  emptyPast,
+  NO_CONNECTIONS,
+  NO_DOCUMENTS,
+  NO_KERNEL,
+  NO_KERNEL_CONTROL,
+  NO_MODELS,
+  NO_NOTIFIER,
+  NO_PROGRESS_MESSAGES,
+} from './absent-services.ts'
 import { COMMANDS } from './commands.ts'
 import { composeEngine } from './compose-engine.ts'
 import { type KernelParts, kernelSettings, simKernel } from './ports/kernel.ts'
@@ -31,6 +40,8 @@ type UsedContext = Pick<
   | 'kernel'
   | 'settings'
   | 'notifier'
+  | 'progressMessages'
+  | 'connections'
   | 'residents'
   | 'sources'
   | 'agents'
@@ -146,6 +157,8 @@ export class SimProcess {
       listen: () => () => {},
       health: async () => ({ ok: true, reasons: [], degraded: [] }),
       notifier: NO_NOTIFIER,
+      progressMessages: NO_PROGRESS_MESSAGES,
+      connections: NO_CONNECTIONS,
       residents: simResidents(this.#world, this, parts),
       sources: NO_SOURCES,
       settings: () => kernelSettings(this.#world, kernel ?? NO_KERNEL),
