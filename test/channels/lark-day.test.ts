@@ -1,11 +1,11 @@
-/** A task from its words in a Lark chat to its result there, with the official SDK and a server that speaks the wire. */
+/** A task from its words in a Lark chat to its result there, with the official SDK and a server of the same wire. */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { sendTool, waitStep } from '../support/approval-fixtures.ts'
 import { openTalkApp, routing } from '../support/conversations.ts'
-import { sendTool } from '../support/approval-fixtures.ts'
 import { buttonsOf } from '../support/lark-server/events.ts'
 import { startLarkServer } from '../support/lark-server.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
@@ -13,7 +13,7 @@ import { freshFolder, waitUntil } from '../support/open-app.ts'
 const CHAT = 'oc_home'
 const REPORT = '# 报告\nthree words'
 
-test('E16: pair, bind, give a task: a quick reply, a card whose button counts once, the result and its file', async (t) => {
+test('E16: pair, bind, give a task: a quick reply, a card whose button counts once, the result as file', async (t) => {
   const lark = await startLarkServer(t)
   const home = freshFolder(t)
   const keys = `{ app_id: ${lark.appId}, app_secret: ${lark.appSecret}, domain: "${lark.url}" }`
@@ -22,6 +22,7 @@ test('E16: pair, bind, give a task: a quick reply, a card whose button counts on
   const steps = [
     { calls: [{ tool: 'create_file', args: { path: 'REPORT.md', content: REPORT } }] },
     { calls: [{ tool: 'order', args: { item: 'lamp', count: 2 } }] },
+    waitStep,
     { text: 'Ordered two lamps; the report is in REPORT.md.' },
   ]
   const script = {
@@ -46,6 +47,7 @@ test('E16: pair, bind, give a task: a quick reply, a card whose button counts on
   await Promise.all([lark.press(card.message_id, allow), lark.press(card.message_id, allow)])
   await waitUntil(() => lark.sentTexts(CHAT).some((text) => text.includes('Ordered two lamps')))
   await waitUntil(() => lark.sentMessages(CHAT).some(({ msg_type }) => msg_type === 'file'))
+  assert.doesNotMatch(lark.sentTexts(CHAT).join('\n'), /workspaces/, 'a path of this machine opens nothing in a chat')
   assert.deepEqual(order.receivedArgs, [{ item: 'lamp', count: 2 }])
   await waitUntil(() => buttonsOf(lark.findMessage(card.message_id) ?? card).length === 0)
   assert.deepEqual(

@@ -48,12 +48,16 @@ const isSeparator = (line: string): boolean => /^[|:\-\s]+$/.test(line) && line.
 const showLine = (line: string): string =>
   line
     .split(/(`[^`]+`)/)
-    .map((part, at) => (at % 2 === 1 ? breakMentions(part) : escapeTags(unlinkPictures(part))))
+    .map((part, at) => (at % 2 === 1 ? breakMentions(part) : escapeTags(unlinkPaths(unlinkPictures(part)))))
     .join('')
 
 /** Cards show only pictures that were uploaded to Lark. */
 const unlinkPictures = (text: string): string =>
   text.replace(/!\[([^\][]{0,200})\](?=\()/g, (_, name) => `[${name || '🖼'}]`)
+
+/** A file of this machine, or anything else that is no address, cannot be opened from a chat. */
+const unlinkPaths = (text: string): string =>
+  text.replace(/\[([^\][]{1,200})\]\((?!https?:\/\/)(?:<[^>\n]*>|[^)\s]*)\)/gi, '$1')
 
 const escapeTags = (text: string): string => text.replace(/<(?=[a-z/!?])/gi, '&#60;')
 
