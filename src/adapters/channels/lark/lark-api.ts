@@ -1,6 +1,7 @@
 /** Calls of Lark's API through the SDK, which gets and renews the access token. What the API returns is checked. */
 
 import { hash } from 'node:crypto'
+import type * as Sdk from '@larksuiteoapi/node-sdk'
 import type { Client, Logger } from '@larksuiteoapi/node-sdk'
 import { z } from 'zod'
 import { describeMismatch } from '../../../domain/describe-issues.ts'
@@ -11,7 +12,7 @@ import { isTokenRefused } from './lark-errors.ts'
 import { type HttpRequest, larkHttp } from './lark-http.ts'
 
 /** The SDK is large: it is loaded when it is first needed. */
-export const loadSdk = () => import('@larksuiteoapi/node-sdk')
+export const loadSdk = (): Promise<typeof Sdk> => import('@larksuiteoapi/node-sdk')
 
 export interface LarkApp {
   readonly appId: string
