@@ -123,7 +123,7 @@ describe('the built package', () => {
         !isCode(file) &&
         !/^agents\/[\w-]+\/(agent\.yaml|role\.md|self\.md|behaviours\/\w+\.md)$/.test(file) &&
         !/^lib\/prompts\/([\w-]+\/)?[\w.-]+\.md$/.test(file) &&
-        !/^web\/dist\/(index\.html|icon\.svg|assets\/.*\.(js|css))$/.test(file),
+        !/^web\/dist\/(index\.html|icon(-\w+)?\.svg|assets\/.*\.(js|css))$/.test(file),
     )
     assert.deepEqual(otherFiles.toSorted(), [
       'CHANGELOG.md',
