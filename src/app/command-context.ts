@@ -1,6 +1,7 @@
 /** Builds the context of commands from the app's services. */
 
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
+import { receivedFiles } from '../adapters/envs/received-files.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
 import { handleChatMessage, tellInterruptedCommands } from '../commands/lib/chat-commands.ts'
 import type {
@@ -81,6 +82,7 @@ function queueWork(host: PluginHost): Omit<QueueWork, keyof Services['queue']> {
     wakeSignal: host.get('bell'),
     listen: host.get('events').listen,
     prepareWorkspace: workspacePreparer(host),
+    receivedFiles,
     timeLimit: () => engine.budget.ms,
     replay: (dispatch, past, records) => replayRun(engine, dispatch, past, records),
   }

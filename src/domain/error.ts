@@ -16,6 +16,8 @@ export const ERROR_CODES = {
   sandbox_missing: { retry: 'never', exit: 1 },
   unauthorized: { retry: 'never', exit: 1 },
   forbidden: { retry: 'never', exit: 1 },
+  /** A request with more bytes than its receiver takes. */
+  request_oversize: { retry: 'never', exit: 1 },
 
   plugin_invalid: { retry: 'never', exit: 1 },
   plugin_failed: { retry: 'never', exit: 1 },

@@ -18,6 +18,11 @@ export type Observation = {
   /** True: the session reads it in the behaviour `router`, whatever it is doing. */
   readonly route?: true
 } & (
-  | { readonly type: 'user_message'; readonly text: string }
+  | {
+      readonly type: 'user_message'
+      readonly text: string
+      /** Files that came with the message: paths in the workspace of the session. */
+      readonly files?: readonly string[]
+    }
   | { readonly type: 'system_event'; readonly name: string; readonly payload?: Json }
 )

@@ -40,6 +40,8 @@ export interface Channel {
    * person, or what to answer to a request that has none; throws `unauthorized` otherwise.
    */
   receive?(request: IncomingRequest): ReceivedMessage | AnsweredRequest
+  /** Contract: pure; the most bytes of the body of a request with these headers. Default: the server's own limit. */
+  mostBytes?(headers: IncomingRequest['headers'], now: number): number | undefined
 }
 
 /** Gets what a connection receives. */

@@ -15,6 +15,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, ContentfulStatusCode>>> = {
   not_found: 404,
   conflict: 409,
   confirmation_needed: 409,
+  request_oversize: 413,
   aborted: 503,
   store_closed: 503,
 }

@@ -17,6 +17,7 @@ import { type Authentication, createAuthentication, isLoopback, urlHost } from '
 import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePaths } from './endpoints.ts'
 import { errorResponse, httpError } from './error-response.ts'
 import { EventStream } from './event-stream.ts'
+import { createHookReader } from './hook-body.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import {
   cookieName,
@@ -32,7 +33,7 @@ import {
 } from './middleware.ts'
 import { openApi } from './openapi.ts'
 import { redactingSink } from './redacting-sink.ts'
-import { readJsonBody, readTextBody } from './request-body.ts'
+import { readJsonBody } from './request-body.ts'
 import { NOT_BUILT, type PageFile, pageFiles } from './static-files.ts'
 import { broadcastStatus } from './status-broadcast.ts'
 import { createWebSockets } from './web-sockets.ts'
@@ -155,6 +156,7 @@ const statusReader =
 function routes(deps: RouteDeps): Hono<HonoEnv> {
   const { host, access, commands, failed } = deps
   const endpoints = createEndpoints(commands)
+  const readHookBody = createHookReader(deps.context)
   const app = new Hono<HonoEnv>()
   app.use(withHeaders, requireOwnHost(host))
   addOpenRoutes(app, deps)
@@ -164,7 +166,9 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
   app.post(`${API}/hooks/:name`, requireJson, async (c) => {
     const name = c.req.param('name')
     const source = deps.context.sources.find(name, 'receive')
-    const request = { headers: c.req.header(), body: await readTextBody(c.env.incoming, source?.mostBytes) }
+    const headers = c.req.header()
+    const body = await readHookBody(name, { headers, incoming: c.env.incoming, most: source?.mostBytes })
+    const request = { headers, body }
     const answer: unknown = await receiveWebhook(deps.context, name, request, source !== undefined)
     return c.json(answer as object)
   })

@@ -37,7 +37,7 @@ function receive(
     return channel.receive(request) ?? { answer: null }
   } catch (thrown) {
     const error = asTirelessError(thrown)
-    if (['unauthorized', 'not_found', 'usage'].includes(error.code)) throw error
+    if (['unauthorized', 'not_found', 'usage', 'request_oversize'].includes(error.code)) throw error
     // An unverified sender must not see internal errors.
     throw new TirelessError(
       'channel_unavailable',

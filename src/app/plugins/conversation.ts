@@ -1,5 +1,6 @@
 /** Plugin `conversation`: passes messages of people on to sessions. */
 
+import { receivedFiles } from '../../adapters/envs/received-files.ts'
 import { conversationTools } from '../../adapters/tools/tools.ts'
 import { createMessageRouter } from '../../kernel/conversation/message-router.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
@@ -14,6 +15,7 @@ export function conversation(): Plugin {
         ...{ store: host.get('store'), clock: host.get('clock'), ids: host.get('ids') },
         kernelId: host.get('config').loaded.config.kernel.id,
         prepareWorkspace: workspacePreparer(host),
+        receivedFiles,
       })
       host.get('tools').add(...conversationTools(router))
     },

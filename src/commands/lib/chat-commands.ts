@@ -6,9 +6,10 @@
 
 import { hash } from 'node:crypto'
 import { assertNever, asTirelessError } from '../../domain/error.ts'
-import type { Language } from '../../domain/language.ts'
+import { type Language, languageOf } from '../../domain/language.ts'
 import type { ChatMessage } from '../../domain/message.ts'
-import { channelChat } from '../../kernel/conversation/front-session.ts'
+import { attachFiles, describeRefused, type ReadFiles, readFiles } from '../../kernel/conversation/attach-files.ts'
+import { channelChat, type OwnerMessage } from '../../kernel/conversation/front-session.ts'
 import { isOwnersChat } from '../../kernel/notify/owners-chat.ts'
 import {
   checkCode,
@@ -21,7 +22,8 @@ import {
 } from '../../kernel/notify/pairing.ts'
 import { iso } from '../../ports/clock.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
-import type { ChatEffect } from './chat/chat-effect.ts'
+import { type ChatEffect, replyOnly } from './chat/chat-effect.ts'
+import { inTurn } from './chat/message-queue.ts'
 import { runChatCommand } from './chat/run-chat-command.ts'
 import { interruptedText, type NotedCommand, notedCommands, noteOp, removeNoteOp } from './chat/slow-commands.ts'
 import type { CommandContext, Needs } from './context.ts'
@@ -31,30 +33,52 @@ interface Handled {
   readonly duplicate: boolean
 }
 
+/** Most messages of a channel that wait for their turn, and most guesses at a pairing code. */
+const MAX_WAITING = 5000
+const MAX_GUESSES = 20
+const PAIR = /^\s*\/pair\s+(\S{1,20})\s*$/i
+
 /**
  * Contract: handles each message id of a channel once; resolves when the result is on disk. The channel must not
  * acknowledge the message earlier. The caller has verified the sender. `proof`: evidence of the sender, such as a
- * signature, that is accepted only once. Messages are handled one at a time, so that every guess at a code counts.
+ * signature, that is accepted only once. The messages of a channel are handled in the order of the calls. Rejects with
+ * `channel_limited` if too many wait. A stranger's message costs one look at the paired chats, and nothing else.
  */
-export function handleChatMessage(context: CommandContext, message: ChatMessage, proof?: string): Promise<Handled> {
-  return inOrder(context.store, () => handle(context, message, proof))
+export async function handleChatMessage(
+  context: CommandContext,
+  message: ChatMessage,
+  proof?: string,
+): Promise<Handled> {
+  const { store } = context
+  const isOwner = await isOwnersChat(context, message)
+  if (!isOwner && !PAIR.test(message.text)) return { duplicate: false }
+  const [queue, most] = isOwner ? [message.channel, MAX_WAITING] : [`${message.channel} strangers`, MAX_GUESSES]
+  // Files are read outside of the common order: a slow one delays only the messages of its own channel.
+  return inTurn(store, queue, most, async () => {
+    const files = isOwner ? await filesOf(context, message) : undefined
+    return inOrder(store, () => handle(context, message, files, proof))
+  })
 }
 
-const lastHandled = new WeakMap<Store, Promise<unknown>>()
+/** One message at a time, so that every guess at a code counts. */
+const inOrder = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
+  inTurn(store, '', Number.POSITIVE_INFINITY, work)
 
-function inOrder<T>(store: Store, work: () => Promise<T>): Promise<T> {
-  const current = (lastHandled.get(store) ?? Promise.resolve()).then(work)
-  lastHandled.set(
-    store,
-    current.catch(() => {}),
-  )
-  return current
+/** Contract: the files of a message that is no command; undefined if it has none. */
+async function filesOf({ clock }: Needs<'clock'>, { text, files }: ChatMessage): Promise<ReadFiles | undefined> {
+  if (files === undefined || files.length === 0 || text.trim().startsWith('/')) return undefined
+  return readFiles(clock, files, languageOf(text))
 }
 
-async function handle(context: CommandContext, message: ChatMessage, proof?: string): Promise<Handled> {
+async function handle(
+  context: CommandContext,
+  message: ChatMessage,
+  files: ReadFiles | undefined,
+  proof?: string,
+): Promise<Handled> {
   const { channel, message_id } = message
   const isOwner = await isOwnersChat(context, message)
-  const effect = isOwner ? await runChatCommand(context, message) : await tryPairing(context, message)
+  const effect = isOwner ? await effectOf(context, message, files) : await tryPairing(context, message)
   if (!effect) return { duplicate: false }
   const now = context.clock.now()
   const hear: readonly Op[] = [
@@ -64,7 +88,7 @@ async function handle(context: CommandContext, message: ChatMessage, proof?: str
   const reply = (text: string): readonly Op[] => [replyOp(context, message, text)]
   switch (effect.kind) {
     case 'message': {
-      const said = { id: `${channel} ${message_id}`, text: message.text }
+      const said = ownerMessage(context, message, files)
       const { duplicate } = await submitMessage(context, channelChat(message), said, { hear, reply })
       return { duplicate }
     }
@@ -75,6 +99,28 @@ async function handle(context: CommandContext, message: ChatMessage, proof?: str
     default:
       return assertNever(effect)
   }
+}
+
+/** Contract: undefined if the message says nothing: there is nothing to answer, and no model is asked. */
+async function effectOf(
+  context: CommandContext,
+  message: ChatMessage,
+  files: ReadFiles | undefined,
+): Promise<ChatEffect | undefined> {
+  const hasText = message.text.trim() !== ''
+  if (hasText) return runChatCommand(context, message)
+  if (!files || files.files.length + files.refused.length === 0) return undefined
+  const language = context.notifier.language()
+  return files.files.length > 0 ? { kind: 'message' } : replyOnly(describeRefused(files.refused, language))
+}
+
+function ownerMessage(context: CommandContext, message: ChatMessage, files: ReadFiles | undefined): OwnerMessage {
+  const { channel, message_id, text } = message
+  const key = `${channel} ${message_id}`
+  const said = { id: key, text }
+  if (!files) return said
+  const language = text.trim() === '' ? context.notifier.language() : languageOf(text)
+  return { ...said, attach: attachFiles(context, { ...files, key, text, language }) }
 }
 
 /** The reply to a message: one id for each message, so that it is sent once. */
@@ -148,7 +194,7 @@ async function tryPairing(
   { store, clock, kernelId, notifier }: Needs<'store' | 'clock' | 'kernelId' | 'notifier'>,
   { channel, chat_id, text }: ChatMessage,
 ): Promise<ChatEffect | undefined> {
-  const [, code] = /^\s*\/pair\s+(\S{1,20})\s*$/i.exec(text) ?? []
+  const [, code] = PAIR.exec(text) ?? []
   if (code === undefined) return undefined
   const now = clock.now()
   const tried = checkCode(readPairing(await store.setting(PAIRING_SETTING)), channel, code, now)

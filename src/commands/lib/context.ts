@@ -24,6 +24,7 @@ import type { Documents } from '../../ports/documents.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { McpServers } from '../../ports/mcp.ts'
 import type { Models } from '../../ports/model.ts'
+import type { ReceivedFiles } from '../../ports/received-files.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Sources } from '../../ports/source.ts'
 import type { Store } from '../../ports/store.ts'
@@ -86,6 +87,8 @@ export interface QueueWork {
     sessionId: string,
     wanted?: string | { readonly agent: string },
   ): Promise<{ readonly path: string; readonly note?: string }>
+  /** Keeps the files that people send in workspaces. */
+  readonly receivedFiles: ReceivedFiles
   /** Default time limit of a dispatch in milliseconds; null: no limit. */
   timeLimit(): number | null
   /** Contract: repeats a recorded run without models and tools; returns the new records (engine/replay/replay.ts). */

@@ -59,6 +59,18 @@ export interface OwnerMessage {
   readonly id: string
   readonly text: string
   readonly route?: boolean
+  /** Contract: puts the files of the message into the workspace of the session that gets it. */
+  attach?(workspace: string): Promise<Attachment>
+}
+
+/** A message whose files are in a workspace. */
+export interface Attachment {
+  /** The text of the message, with the paths of its files. */
+  readonly text: string
+  /** Paths relative to the workspace. */
+  readonly files: readonly string[]
+  /** What to tell the person: files that were not accepted. */
+  readonly note?: string
 }
 
 /** Contract: the operation that publishes the message to a session; its answer goes to the chat. */
@@ -66,33 +78,59 @@ export function publishOp(
   { clock, ids }: ConversationDeps,
   chat: Chat,
   session_id: string,
-  said: OwnerMessage,
+  said: Omit<OwnerMessage, 'attach'> & { readonly files?: readonly string[] },
 ): PublishOp {
-  const { id, text, route = false } = said
+  const { id, text, route = false, files = [] } = said
   const now = clock.now()
   const { reply_to } = chat
-  const observation: Observation = { id, type: 'user_message', text, ts: now, reply_to, ...(route && { route }) }
+  const observation: Observation = {
+    ...{ id, type: 'user_message', text, ts: now, reply_to, ...(route && { route }) },
+    ...(files.length === 0 ? {} : { files }),
+  }
   return { op: 'publish', session_id, observation, successor_id: ids.next(), now }
 }
 
 type PublishOp = Extract<Op, { op: 'publish' }>
 
+/** A message for a session: what to write, and what to tell the person at once. */
+interface MessageToSession {
+  readonly ops: readonly [...Op[], PublishOp]
+  readonly note?: string
+}
+
+/** Contract: publishes the message to a session that exists, with its files. */
+export async function sessionOps(
+  deps: ConversationDeps,
+  chat: Chat,
+  session_id: string,
+  said: OwnerMessage,
+): Promise<MessageToSession> {
+  const workspace = said.attach && (await deps.store.session(session_id))?.workspace
+  const { note, ...attached } = await attachTo(said, workspace ?? undefined)
+  return { ops: [publishOp(deps, chat, session_id, attached)], ...(note === undefined ? {} : { note }) }
+}
+
+async function attachTo(
+  { attach, ...said }: OwnerMessage,
+  workspace: string | undefined,
+): Promise<Omit<OwnerMessage, 'attach'> & Partial<Attachment>> {
+  return attach && workspace !== undefined ? { ...said, ...(await attach(workspace)) } : said
+}
+
 /**
  * Contract: operations that publish the message to the session in front of the chat; the last one is the `publish`.
  * Their commit is a `conflict` if another message created the session meanwhile: then call it again.
  */
-export async function frontOps(
-  deps: ConversationDeps,
-  chat: Chat,
-  said: OwnerMessage,
-): Promise<readonly [...Op[], PublishOp]> {
-  const publish = publishOp(deps, chat, chat.front, said)
-  if (await deps.store.session(chat.front)) return [publish]
+export async function frontOps(deps: ConversationDeps, chat: Chat, said: OwnerMessage): Promise<MessageToSession> {
+  if (await deps.store.session(chat.front)) return sessionOps(deps, chat, chat.front, said)
   const { path: workspace } = await deps.prepareWorkspace(chat.front)
+  const { note, ...attached } = await attachTo(said, workspace)
+  const publish = publishOp(deps, chat, chat.front, attached)
   const first = {
     ...{ dispatch_id: deps.ids.next(), kernel_id: deps.kernelId, agent_id: ASSISTANT, session_id: chat.front },
     ...{ prompt: '', priority: CONVERSATION_PRIORITY, source: 'chat', workspace },
     metadata: { ...chat.metadata, behaviour: 'resolve_router', reply_to: { ...chat.reply_to } },
   }
-  return [{ op: 'enqueue', dispatches: [first], now: publish.now }, publish]
+  const ops = [{ op: 'enqueue', dispatches: [first], now: publish.now }, publish] as const
+  return { ops, ...(note === undefined ? {} : { note }) }
 }

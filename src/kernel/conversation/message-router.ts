@@ -10,12 +10,14 @@ import { TirelessError } from '../../domain/error.ts'
 import type { FactOrigin } from '../../domain/fact.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
-import { CLEAN_LABEL, isCleanLabel, lowestLabel } from '../../domain/label.ts'
+import { CLEAN_LABEL, isCleanLabel, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { isFrontSession, type ReplyTo, readReplyTo } from '../../domain/reply-to.ts'
 import { readRouted } from '../../domain/routed.ts'
 import { threadBinding, threadSetting } from '../../domain/thread-binding.ts'
+import { lowerWorkspaceLabel } from '../../engine/calls/shared-workspace.ts'
 import type { MessageRouter, RoutedTurn } from '../../ports/message-router.ts'
+import type { ReceivedFiles } from '../../ports/received-files.ts'
 import { commitOne, type Op, type OpResults } from '../../ports/store.ts'
 import { idFromCall } from '../queue/id-from-call.ts'
 import { CONVERSATION_PRIORITY, type ConversationDeps } from './front-session.ts'
@@ -26,7 +28,11 @@ const MAX_NAMED = 5
 
 type OwnerText = Extract<Observation, { type: 'user_message' }>
 
-export const createMessageRouter = (deps: ConversationDeps): MessageRouter => ({
+interface RouterDeps extends ConversationDeps {
+  readonly receivedFiles: Pick<ReceivedFiles, 'copy'>
+}
+
+export const createMessageRouter = (deps: RouterDeps): MessageRouter => ({
   async ensureOpen(turn) {
     await messagesOf(deps, turn.origin)
   },
@@ -34,11 +40,12 @@ export const createMessageRouter = (deps: ConversationDeps): MessageRouter => ({
   toNewSession: (turn, title) => startSession(deps, turn, title),
 })
 
-async function passOn(deps: ConversationDeps, turn: RoutedTurn, session_id: string) {
+async function passOn(deps: RouterDeps, turn: RoutedTurn, session_id: string) {
   const { store, clock, ids } = deps
-  const isKnown = !isFrontSession(session_id) && (await store.session(session_id)) !== undefined
-  if (!isKnown) throw await noSuchSession(deps, session_id)
+  const target = isFrontSession(session_id) ? undefined : await store.session(session_id)
+  if (!target) throw await noSuchSession(deps, session_id)
   const { messages, reply_to } = await messagesOf(deps, turn.origin)
+  await copyFiles(deps, turn, messages, target.workspace)
   const now = clock.now()
   const publish = messages.map(
     (observation): Extract<Op, { op: 'publish' }> => ({
@@ -51,7 +58,7 @@ async function passOn(deps: ConversationDeps, turn: RoutedTurn, session_id: stri
   return { dispatch_id: published.find(({ dispatch_id }) => dispatch_id !== null)?.dispatch_id ?? null }
 }
 
-async function startSession(deps: ConversationDeps, turn: RoutedTurn, title: string | undefined) {
+async function startSession(deps: RouterDeps, turn: RoutedTurn, title: string | undefined) {
   const { store, clock, kernelId } = deps
   const { agent_id } = turn.origin
   const { messages, reply_to, metadata } = await messagesOf(deps, turn.origin)
@@ -60,6 +67,7 @@ async function startSession(deps: ConversationDeps, turn: RoutedTurn, title: str
   const label = messages.reduce((sum, message) => lowestLabel(sum, message.label ?? CLEAN_LABEL), CLEAN_LABEL)
   const made = await store.session(session_id)
   const workspace = made?.workspace ?? (await deps.prepareWorkspace(session_id, { agent: agent_id })).path
+  await copyFiles(deps, turn, messages, workspace)
   const dispatch = {
     ...{ dispatch_id, kernel_id: kernelId, agent_id, session_id, workspace },
     prompt: messages.map(({ text }) => text).join('\n\n'),
@@ -76,6 +84,20 @@ async function startSession(deps: ConversationDeps, turn: RoutedTurn, title: str
   const enqueue = { op: 'enqueue', dispatches: [dispatch], now: clock.now() } as const
   await commitOne<readonly Op[]>(store, [enqueue, ...bindThread(reply_to, session_id)])
   return { session_id, dispatch_id }
+}
+
+/** The files of the messages keep their paths in the other workspace. */
+async function copyFiles(
+  { store, receivedFiles }: RouterDeps,
+  { origin }: RoutedTurn,
+  messages: readonly OwnerText[],
+  to: string | null,
+): Promise<void> {
+  const files = messages.flatMap(({ files = [] }) => files)
+  const from = (await store.session(origin.session_id))?.workspace
+  if (files.length === 0 || from === undefined || from === null || to === null) return
+  await lowerWorkspaceLabel(store, to, UNTRUSTED_LABEL)
+  for (const file of files) await receivedFiles.copy(from, to, file.split('/'))
 }
 
 /** Later messages of the thread go to the session directly. */

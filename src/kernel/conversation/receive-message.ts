@@ -12,7 +12,7 @@ import { readThreadBinding, threadSetting } from '../../domain/thread-binding.ts
 import { fallbackIfUnreadable, type Op, type Store } from '../../ports/store.ts'
 import { answerOps } from './answer-approval.ts'
 import { type Expectation, matchExpectation, readExpectations } from './expectations.ts'
-import { type Chat, type ConversationDeps, frontOps, type OwnerMessage, publishOp } from './front-session.ts'
+import { type Chat, type ConversationDeps, frontOps, type OwnerMessage, sessionOps } from './front-session.ts'
 
 export interface Reception {
   readonly ops: readonly Op[]
@@ -44,11 +44,11 @@ export async function receiveMessage(
       const text = await answerAtOnce(said.text)
       if (text !== undefined) return { ops: [], session_id: null, text }
       const bound = await boundSession(deps.store, chat.reply_to)
-      if (bound !== undefined) return { ops: [publishOp(deps, chat, bound, said)], session_id: bound }
-      return { ops: await frontOps(deps, chat, said), session_id: chat.front }
+      if (bound !== undefined) return received(await sessionOps(deps, chat, bound, said), bound)
+      return received(await frontOps(deps, chat, said), chat.front)
     }
     case 'question':
-      return { ops: [publishOp(deps, chat, match.session_id, said)], session_id: match.session_id }
+      return received(await sessionOps(deps, chat, match.session_id, said), match.session_id)
     case 'approval': {
       const { approval, answer } = match
       const ops = answerOps({ approval_id: approval.id, answer, reason: null, grant: null }, deps.clock.now())
@@ -61,6 +61,11 @@ export async function receiveMessage(
       return assertNever(match)
   }
 }
+
+const received = ({ ops, note }: Awaited<ReturnType<typeof sessionOps>>, session_id: string): Reception => ({
+  ...{ ops, session_id },
+  ...(note === undefined ? {} : { text: note }),
+})
 
 /** Contract: the session to which earlier messages of this thread were passed on; undefined if there is none. */
 async function boundSession(store: Store, to: ReplyTo): Promise<string | undefined> {

@@ -47,7 +47,12 @@ interface TalkParts {
 
 export function talkTools(parts: TalkParts): readonly AnyTool[] {
   const prepareWorkspace = async (sessionId: string) => ({ path: workspaceOf(sessionId) })
-  const router = createMessageRouter({ ...parts, kernelId: 'sim', prepareWorkspace })
+  const router = createMessageRouter({
+    ...parts,
+    kernelId: 'sim',
+    prepareWorkspace,
+    receivedFiles: { copy: async () => {} },
+  })
   return [...todoTools({ store: parts.store, egress: NO_EGRESS, outputLabel: LABEL_OF_WORKSPACE }), route(router)]
 }
 
