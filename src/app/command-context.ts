@@ -48,6 +48,7 @@ export function createCommandContext(host: PluginHost): CommandContext {
     connections: {
       stateOf: (name) => host.get('connections').stateOf(name),
       problems: () => host.get('connections').problems(),
+      refresh: () => host.get('connections').refresh(),
       async run(signal) {
         await tellInterruptedCommands(context)
         await host.get('connections').run((message) => handleChatMessage(context, message), signal)

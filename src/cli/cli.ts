@@ -8,6 +8,7 @@ import type { Progress } from '../commands/lib/progress.ts'
 import { findCommand, loadCommands } from '../commands/lib/registry.ts'
 import { homeFolder } from '../config/environment.ts'
 import { asTirelessError, ERROR_CODES, type ErrorCode, TirelessError } from '../domain/error.ts'
+import { askForInputs } from './ask-inputs.ts'
 import { isAgreed, isConfirmed } from './confirm.ts'
 import { moveCommonOptionsLast, secretField } from './options.ts'
 import { buildProgram, type CommonOptions } from './program.ts'
@@ -96,7 +97,8 @@ async function runVerb(command: Command, input: Record<string, unknown>, options
     const at = { home, configFile: options.config }
     if (startsConversation(command, input))
       return await (await import('./chat/chat.ts')).runChat({ at, input, json: options.json === true, runArguments })
-    const output = await runCommand({ command, input: await withSecret(command, input, options), at, tell })
+    const asked = await askForInputs(command, input, { input: process.stdin, output: process.stderr })
+    const output = await runCommand({ command, input: await withSecret(command, asked, options), at, tell })
     view.end()
     // Null output: the command printed everything as progress.
     if (output !== null)

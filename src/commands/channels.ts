@@ -1,7 +1,7 @@
 /** Channels: list, test, pair and unpair them, and list the messages of the outbox. */
 
 import { z } from 'zod'
-import { TirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../domain/message.ts'
 import { setNoticeTarget } from '../kernel/notify/notice-target.ts'
 import {
@@ -20,6 +20,7 @@ import { commitOne, type Op } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { CommandContext, Needs } from './lib/context.ts'
 import { connectionSchema } from './lib/output-schemas.ts'
+import { probeChannel } from './lib/probe-channel.ts'
 
 const targetShape = z.object({
   channel: z.string(),
@@ -109,11 +110,18 @@ export const channelsTest = defineCommand({
       text: TEST_TEXTS[notifier.language()](kernelId),
       ts: iso(clock.now()),
     }
-    const { error } = await tryDelivery(context, name, message)
+    const error = (await probeProblem(context, name)) ?? (await tryDelivery(context, name, message)).error
     return { channel: name, delivered: error === null, error: error?.message ?? null }
   },
   exitCode: ({ delivered }) => (delivered ? 0 : 1),
 })
+
+/** Wrong keys are explained before anything is sent. */
+const probeProblem = (context: Needs<'channels' | 'clock'>, name: string): Promise<TirelessError | null> =>
+  probeChannel(context, name).then(
+    () => null,
+    (thrown) => asTirelessError(thrown, 'channel_unavailable'),
+  )
 
 const TEST_TEXTS = {
   en: (kernel: string) => `Kernel[${kernel}]: test message. If you can read this, the channel works.`,
@@ -146,7 +154,7 @@ export const channelsPair = defineCommand({
     if (trouble !== null) tell({ kind: 'note', text: `${name} cannot deliver yet: ${trouble}` })
     const now = clock.now()
     const binding = setNoticeTarget({ channel: name, chat_id: chat ?? null })
-    if (chat !== undefined || !channel.receive) {
+    if (chat !== undefined || !(channel.receive || channel.connect)) {
       await commitOne(store, [binding, ...(chat === undefined ? [] : [await pairOp(store, name, chat, iso(now))])])
       return { target: await notifier.target(), code: null, expires_at: null }
     }

@@ -1,4 +1,4 @@
-/** Reads the body of a request to a channel or source. Few large ones are read at a time, because they are in memory. */
+/** Reads the body of a request to a channel or source. Few large ones are read at a time: they are in memory. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Needs } from '../commands/lib/context.ts'

@@ -6,6 +6,7 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import type { AnsweredRequest, IncomingRequest, ReceivedMessage } from '../ports/channel.ts'
 import { checkChatMessage } from '../ports/check-chat-message.ts'
+import { httpError } from './error-response.ts'
 
 /**
  * Contract: resolves when the result is on disk, so that the sender repeats a message only if its result may be lost.
@@ -37,7 +38,8 @@ function receive(
     return channel.receive(request) ?? { answer: null }
   } catch (thrown) {
     const error = asTirelessError(thrown)
-    if (['unauthorized', 'not_found', 'usage', 'request_oversize'].includes(error.code)) throw error
+    if (['unauthorized', 'not_found', 'usage'].includes(error.code)) throw error
+    if (error.code === 'request_oversize') throw httpError(413, error.parts)
     // An unverified sender must not see internal errors.
     throw new TirelessError(
       'channel_unavailable',

@@ -57,7 +57,8 @@ describe('a flood of messages', () => {
 
   test('E12: 1,000 messages in bursts through the webhook: none lost, in order per thread', async (t) => {
     const secret = 'the secret of the hook'
-    const yaml = `server: { port: 0 }\nchannels: { webhook: { url: "http://127.0.0.1:9/", secret: ${secret}, chat_id: ops } }\n`
+    const webhook = { url: 'http://127.0.0.1:9/', secret, chat_id: 'ops' }
+    const yaml = JSON.stringify({ server: { port: 0 }, channels: { webhook } })
     const http = await openHttpApp(t, { yaml, model: scriptedModel(() => ({ text: 'unused' })) })
     const post = (n: number): Promise<{ readonly status: number }> => {
       const body = JSON.stringify({ text: `message ${n}!`, thread_id: threadOf(n) })

@@ -68,7 +68,7 @@ async function killAndContinue(t: TestContext, point: string): Promise<boolean> 
   return exit === null
 }
 
-test('E12, E16: kill -9 between a message in a chat and its answer: one session, one answer, in the thread', async (t) => {
+test('E12, E16: kill -9 between a message in a chat and its answer: one session, one answer', async (t) => {
   const all = await findPoints(t)
   const points = [...new Set([...sampled(all, 8), 'deliver 2'])]
   const unreached: string[] = []

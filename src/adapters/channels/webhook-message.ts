@@ -8,8 +8,9 @@ import type { IncomingRequest, ReceivedMessage } from '../../ports/channel.ts'
 import { deliveryId, isDeliveryId, verifySignature } from '../../ports/signed-request.ts'
 
 const DOCUMENT = 'docs/notices.md'
-/** Of a request without files, and of one with files. */
+/** Of a request without files, as the channel and as the server limit it, and of one with files. */
 const MOST_BYTES = 64 * 1024
+const MOST_BYTES_OF_SERVER = 1024 * 1024
 const MOST_BYTES_WITH_FILES = 32 * 1024 * 1024
 const WINDOW_MS = 5 * 60_000
 
@@ -47,17 +48,20 @@ export function readWebhookMessage(
   const delivery = deliveryId(request, DOCUMENT)
   const { chat_id, user_id, text, message_id, thread_id, files } = parseMessage(request.body)
   const hasFiles = (files ?? []).length > 0
-  const most = hasFiles ? MOST_BYTES_WITH_FILES : MOST_BYTES
-  if (Buffer.byteLength(request.body) > most)
-    throw new TirelessError('request_oversize', {
-      ...{ what: 'the request is too large', expected: `at most ${most} bytes`, fix: `see ${DOCUMENT}` },
-    })
+  if (!hasFiles) refuseLarge(Buffer.byteLength(request.body))
   const message: ChatMessage = {
     ...{ channel, chat_id: chat_id ?? ownChat, user_id: user_id ?? null, message_id: message_id ?? delivery, text },
     ...(thread_id === undefined || thread_id === null ? {} : { thread_id }),
     ...(hasFiles ? { files: (files ?? []).map(receivedFile) } : {}),
   }
   return { message, proof }
+}
+
+/** A request without files is small. */
+function refuseLarge(bytes: number): void {
+  if (bytes <= MOST_BYTES) return
+  const parts = { what: 'the request is too large', expected: `at most ${MOST_BYTES} bytes`, fix: `see ${DOCUMENT}` }
+  throw new TirelessError(bytes > MOST_BYTES_OF_SERVER ? 'request_oversize' : 'unauthorized', parts)
 }
 
 const receivedFile = ({ name, content_base64 }: z.output<typeof fileShape>): ReceivedFile => ({

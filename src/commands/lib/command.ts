@@ -17,6 +17,17 @@ import type { Progress } from './progress.ts'
  */
 type RunsIn = 'no_home' | 'any_process' | 'own_process' | 'kernel' | 'closed_home'
 
+/** A question for an input. `when`: values of the input `name` for which it is asked. */
+interface InputPrompt {
+  readonly key: string
+  readonly when: readonly string[]
+  readonly question: PeopleText
+  /** Shown before the question. */
+  readonly before?: PeopleText
+  /** What an empty answer means. */
+  readonly fallback?: string
+}
+
 export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly name: string
   /** One line for help texts, the OpenAPI document and MCP tools. */
@@ -27,6 +38,8 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   readonly input: I
   /** Question that a person on a terminal has to confirm first; the input `yes` skips it. */
   readonly confirmation?: PeopleText
+  /** What the command line asks for if it was not given. */
+  readonly prompts?: readonly InputPrompt[]
   /** Input keys that are positional arguments on the command line. */
   readonly positional?: readonly string[]
   readonly output: O

@@ -148,7 +148,7 @@ interface Contacts {
   readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
   readonly channels: ReadonlyMap<string, Channel>
   /** The long connections of channels. `run` passes what they receive on to the conversation until `signal` aborts. */
-  readonly connections: Pick<ChannelConnections, 'stateOf' | 'problems'> & {
+  readonly connections: Pick<ChannelConnections, 'stateOf' | 'problems' | 'refresh'> & {
     run(signal: AbortSignal): Promise<void>
   }
   readonly sources: Sources

@@ -1,0 +1,169 @@
+/** Sets up channels: adds one with its keys and tests it, removes one. */
+
+import { z } from 'zod'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
+import type { Json } from '../domain/json.ts'
+import type { PeopleText } from '../domain/language.ts'
+import { setNoticeTarget } from '../kernel/notify/notice-target.ts'
+import { PAIRED_SETTING, readPairedChats, storePairedChats } from '../kernel/notify/pairing.ts'
+import { commitOne } from '../ports/store.ts'
+import { auditOwnerAction } from './audit.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
+import { probeChannel } from './lib/probe-channel.ts'
+
+const NAMES = ['lark', 'webhook'] as const
+type Name = (typeof NAMES)[number]
+
+/** The names under which the secrets of channels are stored. */
+const SECRET_NAMES: Readonly<Record<Name, string>> = { lark: 'LARK_APP_SECRET', webhook: 'WEBHOOK_SECRET' }
+
+const LARK_STEPS: PeopleText = {
+  text: [
+    'How to get the keys of Lark or Feishu:',
+    '1. Open https://open.feishu.cn/app (China) or https://open.larksuite.com/app, choose "Create Custom App".',
+    '2. "Add Features": add the Bot.',
+    '3. "Permissions & Scopes": add im:message, im:message:send_as_bot, im:message.p2p_msg:readonly,',
+    '   im:message.group_at_msg:readonly and im:resource.',
+    '4. "Credentials & Basic Info": copy the App ID and the App Secret.',
+    'What to do in the console after that: docs/lark.md',
+  ].join('\n'),
+  zh: [
+    '获取飞书或 Lark 的密钥：',
+    '1. 打开 https://open.feishu.cn/app（国内）或 https://open.larksuite.com/app，选择“创建企业自建应用”。',
+    '2. “添加应用能力”：添加机器人。',
+    '3. “权限管理”：添加 im:message、im:message:send_as_bot、im:message.p2p_msg:readonly、',
+    '   im:message.group_at_msg:readonly 和 im:resource。',
+    '4. “凭证与基础信息”：复制 App ID 和 App Secret。',
+    '之后在控制台的步骤见 docs/lark.md',
+  ].join('\n'),
+}
+
+const WEBHOOK_STEPS: PeopleText = {
+  text: 'A webhook needs the address that gets the messages, and a secret of your choice that both sides know.',
+  zh: 'webhook 需要接收消息的地址，以及双方都知道的、由你选定的密钥。',
+}
+
+const HELP: Readonly<Record<Name, PeopleText>> = { lark: LARK_STEPS, webhook: WEBHOOK_STEPS }
+
+export const channelsAdd = defineCommand({
+  name: 'channels add',
+  summary: 'set up a channel: asks for its keys, tests it and writes it into the configuration',
+  example: 'channels add lark',
+  runsIn: 'any_process',
+  needs: ['changeConfig', 'channels', 'clock', 'connections', 'explainConfig', 'secrets', 'signals', 'store'],
+  positional: ['name'],
+  prompts: [
+    { key: 'app_id', when: ['lark'], before: LARK_STEPS, question: { text: 'App ID (cli_…)', zh: 'App ID（cli_…）' } },
+    {
+      ...{ key: 'domain', when: ['lark'], fallback: 'feishu' },
+      question: { text: 'feishu or lark', zh: 'feishu（飞书）或 lark' },
+    },
+    {
+      key: 'url',
+      when: ['webhook'],
+      before: WEBHOOK_STEPS,
+      question: { text: 'Address (https://…)', zh: '地址（https://…）' },
+    },
+  ],
+  input: z.object({
+    name: z.enum(NAMES).describe('the channel to add'),
+    app_id: z.string().min(1).optional().describe('lark: App ID of the app'),
+    domain: z.string().min(1).optional().describe('lark: feishu, lark, or an address; default: feishu'),
+    mode: z.enum(['connection', 'webhook']).optional().describe('lark: how messages arrive; default: connection'),
+    encrypt_key_env: z.string().min(1).optional().describe('lark, mode webhook: variable with the Encrypt Key'),
+    url: z.string().min(1).optional().describe('webhook: address that gets the messages'),
+    chat: z.string().min(1).optional().describe('chat for messages that name no chat'),
+    untested: z.boolean().default(false).describe('keep the channel even if the test fails'),
+    secret: z.string().min(1).meta({ secret: true }),
+  }),
+  output: z.object({
+    name: z.enum(NAMES),
+    tested: z.string().nullable().describe('what answered the test; null: it was not tested'),
+    next: z.string().describe('what to run next'),
+  }),
+  async run(context, { name, secret, untested, ...given }, tell) {
+    const settings = settingsOf(name, given, tell)
+    if (isConfigured(context, name))
+      throw new TirelessError('conflict', {
+        what: `channels.${name} is configured already`,
+        fix: `test it: tireless channels test ${name}; or remove it first: tireless channels remove ${name}`,
+      })
+    const { replaced } = context.secrets.set(SECRET_NAMES[name], secret, undefined)
+    context.changeConfig([{ path: ['channels', name], value: settings }])
+    try {
+      const tested = untested ? null : await probeChannel(context, name)
+      await auditOwnerAction(context, 'channel', { name, added: true })
+      context.connections.refresh()
+      tell({ kind: 'note', ...NEXT(name) })
+      return { name, tested, next: `tireless channels pair ${name}` }
+    } catch (thrown) {
+      context.changeConfig([{ path: ['channels', name], value: undefined }])
+      if (!replaced) context.secrets.remove(SECRET_NAMES[name])
+      const { code, message } = asTirelessError(thrown)
+      throw new TirelessError(code, {
+        what: `${name} was not added, because its test failed: ${message}`,
+        fix: `correct the keys and run it again, or keep it as it is: tireless channels add ${name} --untested`,
+      })
+    }
+  },
+})
+
+const NEXT = (name: Name): PeopleText => ({
+  text: `Added ${name}. Pair your chat next: tireless channels pair ${name}`,
+  zh: `已添加 ${name}。接下来配对聊天：tireless channels pair ${name}`,
+})
+
+type Given = Readonly<Record<'app_id' | 'domain' | 'mode' | 'encrypt_key_env' | 'url' | 'chat', string | undefined>>
+
+/** Contract: throws `usage`, and tells how to get what is missing. */
+function settingsOf(name: Name, given: Partial<Given>, tell: (note: { kind: 'note' } & PeopleText) => void): Json {
+  const { app_id, domain, mode, encrypt_key_env, url, chat } = given
+  const needed = name === 'lark' ? app_id : url
+  if (needed === undefined) {
+    tell({ kind: 'note', ...HELP[name] })
+    const option = name === 'lark' ? '--app-id' : '--url'
+    throw new TirelessError('usage', {
+      what: `${name} needs ${option}`,
+      fix: `tireless channels add ${name} ${option} …`,
+    })
+  }
+  const fields =
+    name === 'lark'
+      ? { app_id, app_secret: `secret:${SECRET_NAMES.lark}`, domain, mode, encrypt_key_env, chat_id: chat }
+      : { url, secret: `secret:${SECRET_NAMES.webhook}`, chat_id: chat }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Json
+}
+
+const isConfigured = ({ explainConfig }: Needs<'explainConfig'>, name: Name): boolean =>
+  explainConfig().items.some(({ key }) => key.startsWith(`channels.${name}.`))
+
+export const channelsRemove = defineCommand({
+  name: 'channels remove',
+  summary: 'remove a channel from the configuration, with its secret and its paired chats',
+  example: 'channels remove lark',
+  runsIn: 'any_process',
+  needs: ['changeConfig', 'clock', 'connections', 'explainConfig', 'notifier', 'secrets', 'store'],
+  positional: ['name'],
+  input: z.object({ name: z.enum(NAMES).describe('the channel to remove') }),
+  output: z.object({ name: z.enum(NAMES), unpaired: z.number().describe('number of chats that were paired') }),
+  async run(context, { name }) {
+    const { store, notifier, secrets } = context
+    if (!isConfigured(context, name))
+      throw new TirelessError('not_found', {
+        what: `channels.${name} is not configured`,
+        fix: 'tireless channels list',
+      })
+    const target = await notifier.target()
+    context.changeConfig([{ path: ['channels', name], value: undefined }])
+    const secret = secrets.list().find((entry) => entry.name === SECRET_NAMES[name])
+    if (secret && secret.used_by.length === 0) secrets.remove(secret.name)
+    const paired = readPairedChats(await store.setting(PAIRED_SETTING))
+    const left = paired.filter(({ channel }) => channel !== name)
+    const unbind = target?.by === 'person' && target.channel === name ? [setNoticeTarget(null)] : []
+    await commitOne(store, [storePairedChats(left), ...unbind])
+    await auditOwnerAction(context, 'channel', { name, added: false })
+    context.connections.refresh()
+    return { name, unpaired: paired.length - left.length }
+  },
+})
