@@ -12,7 +12,7 @@ const SECRET = 'quite-a-secret-value-7731'
 const CLOSED = 'http://127.0.0.1:9'
 
 describe('channels add and remove', () => {
-  test('E12: add writes the channel beside comments, stores the secret apart, and remove takes both back', async (t) => {
+  test('E12: add writes the channel beside comments and stores the secret apart; remove takes both back', async (t) => {
     const home = freshFolder(t)
     const file = join(home, 'tireless.yaml')
     writeFileSync(file, '# my notes\nkernel: { timezone: UTC } # mine\n')

@@ -55,6 +55,7 @@ export const NO_CONNECTIONS: CommandContext['connections'] = {
   run: async () => {},
   stateOf: () => null,
   problems: () => [],
+  refresh: () => {},
 }
 
 /** Without a kernel there are no notices either. */
