@@ -99,7 +99,7 @@ describe('E12: notices of cycles', () => {
       { status: 'failed', error: 'unknown channel pigeon' },
     )
     const { items } = await home.app.run('channels list', {})
-    assert.equal(items.find(({ name }) => name === 'lark')?.failed, 1)
+    assert.equal(items.find(({ name }) => name === 'pigeon')?.failed, 1)
   })
 })
 
