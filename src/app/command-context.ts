@@ -1,6 +1,7 @@
 /** Builds the context of commands from the app's services. */
 
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
+import { readRootedFile } from '../adapters/envs/host/rooted-files.ts'
 import { receivedFiles } from '../adapters/envs/received-files.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
 import { handleChatMessage, tellInterruptedCommands } from '../commands/lib/chat-commands.ts'
@@ -72,6 +73,7 @@ function storedData(host: PluginHost): StoredData {
       list: () => listKeptCalls(calls),
       remove: (call) => removeKeptCall(calls, call),
     },
+    readWorkspaceFile: readRootedFile,
     auditSeal: openAuditSeal({ keyFile: auditKey, headFile: auditHead }),
   }
 }

@@ -15,6 +15,7 @@ import {
 import { localZone } from '../kernel/schedule/time-zone.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
+import { describeSchedule } from '../schedule-words/describe-schedule.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { agentInput, refuseUnknownAgent } from './queue.ts'
@@ -30,6 +31,8 @@ const scheduleShape = z.object({
   next: z.string().nullable(),
   last: z.string().nullable().describe('time of the last beat that fired'),
   created_at: z.string().nullable(),
+  words: z.string().describe('the schedule in words'),
+  words_zh: z.string().describe('the same in Chinese'),
 })
 
 const idInput = z.string().min(1).describe('id from schedule list').meta({ idOf: 'schedule' })
@@ -212,6 +215,7 @@ function printRow({ settings, clock }: Needs<'settings' | 'clock'>, row: Schedul
     ...{ id, origin, schedule, timezone, agents: [...dueAgents(row, settings().agents)], prompt, paused, created_at },
     next: next === undefined ? null : iso(next),
     last: fired === null ? null : iso(fired),
+    ...{ words: describeSchedule(schedule, 'en'), words_zh: describeSchedule(schedule, 'zh') },
   }
 }
 

@@ -1,11 +1,16 @@
 /** Sends a message of the owner: into the conversation, or to one session. */
 
 import { z } from 'zod'
+import { DEFAULT_AGENT } from '../domain/agent.ts'
 import { TirelessError } from '../domain/error.ts'
-import { namedChat, publishOp } from '../kernel/conversation/front-session.ts'
+import { matchExpectation, readExpectations } from '../kernel/conversation/expectations.ts'
+import { type Chat, CONVERSATION_PRIORITY, namedChat, publishOp } from '../kernel/conversation/front-session.ts'
+import { isOfflineModel } from '../ports/model.ts'
 import { commitOne } from '../ports/store.ts'
+import { logChatMessage } from './lib/chat-log.ts'
 import { defineCommand } from './lib/command.ts'
-import { CONVERSATION_NEEDS, type ConversationNeeds, submitMessage } from './lib/conversation.ts'
+import { asksSomething, CONVERSATION_NEEDS, type ConversationNeeds, submitMessage } from './lib/conversation.ts'
+import { enqueueTask } from './queue.ts'
 
 /** The chat of a message that names none. */
 export const TERMINAL = 'terminal'
@@ -23,6 +28,7 @@ export const messageInput = {
     .describe('name of the chat that the message belongs to, and the answer goes to (default: terminal)'),
   key: z.string().min(1).optional().describe('a message with a key that was used before is ignored'),
   route: z.boolean().default(false).describe('with --session: the session first decides what to do with it'),
+  rules: z.boolean().default(false).describe('without a model: work on a simple task by rules, as `run` does'),
 }
 
 export const sentOutput = {
@@ -57,19 +63,46 @@ interface OwnerInput {
   readonly chat?: string | undefined
   readonly key?: string | undefined
   readonly route: boolean
+  readonly rules: boolean
 }
 
 /** Contract: the message is on disk when it resolves; a key that was used before changes nothing. */
 export async function submitOwnerMessage(context: ConversationNeeds, message: OwnerInput) {
-  const { text, session, chat, key, route } = message
+  const { session, chat } = message
+  const sent = await deliver(context, message)
+  const { observation_id: id, session_id, dispatch_id, reply, duplicate } = sent
+  const isLogged = !duplicate && (session === undefined || chat !== undefined)
+  const logged = { id, at: context.clock.now(), text: message.text, reply, session_id, dispatch_id }
+  if (isLogged) await logChatMessage(context, namedChat(chat ?? TERMINAL).front, logged)
+  return sent
+}
+
+async function deliver(context: ConversationNeeds, message: OwnerInput) {
+  const { text, session, chat, key, route, rules } = message
   const observation_id = key ?? context.ids.next()
   const said = { id: observation_id, text, route }
   if (session !== undefined) return { observation_id, ...(await sendToSession(context, session, chat, said)) }
   const front = namedChat(chat ?? TERMINAL)
+  if (rules && (await isTaskForRules(context, front, text)))
+    return { observation_id, ...(await enqueueForRules(context, front, text, key)) }
   const hear = { op: 'hear', channel: front.front, message_id: key ?? '', now: context.clock.now() } as const
   const sent = await submitMessage(context, front, said, { hear: key === undefined ? [] : [hear] })
   const { duplicate, session_id, dispatch_id, text: reply } = sent
   return { observation_id, session_id, dispatch_id, duplicate, reply }
+}
+
+/** Without a model, everything that is neither a question nor an answer is a task. */
+async function isTaskForRules({ models, store }: ConversationNeeds, { reply_to }: Chat, text: string) {
+  if (!isOfflineModel((await models.choice()).id) || asksSomething(text)) return false
+  return matchExpectation(text, await readExpectations(store, reply_to)).kind === 'none'
+}
+
+async function enqueueForRules(context: ConversationNeeds, { reply_to }: Chat, prompt: string, key?: string) {
+  const { dispatch_id, session_id, duplicate } = await enqueueTask(context, {
+    ...{ agent: DEFAULT_AGENT, prompt, priority: CONVERSATION_PRIORITY, source: 'chat', key },
+    metadata: { reply_to: { ...reply_to } },
+  })
+  return { dispatch_id, session_id, duplicate, reply: null }
 }
 
 async function sendToSession(

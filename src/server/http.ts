@@ -38,6 +38,7 @@ import { NOT_BUILT, type PageFile, pageFiles } from './static-files.ts'
 import { broadcastStatus } from './status-broadcast.ts'
 import { createWebSockets } from './web-sockets.ts'
 import { receiveWebhook } from './webhooks.ts'
+import { sendWorkspaceFile } from './workspace-file.ts'
 
 const COOKIE_SECONDS = 30 * 24 * 3600
 const MAX_VIEWERS = 64
@@ -174,6 +175,7 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
   })
   app.use(`${API}/*`, requireOwner(access))
   app.get(`${API}/events`, (c) => streamEvents(c, deps))
+  app.get(`${API}/files`, (c) => sendWorkspaceFile(c, deps.context))
   app.get(`${API}/openapi.json`, (c) => c.json(openApi(endpoints)))
   for (const endpoint of endpoints) mount(app, endpoint, deps.context)
   app.notFound((c) => {

@@ -28,6 +28,7 @@ export function openApi(endpoints: readonly Endpoint[]): Schema {
     paths: {
       ...Object.fromEntries(endpoints.map((endpoint) => [endpoint.path, pathItem(endpoint)])),
       [`${API}/events`]: { get: EVENTS },
+      [`${API}/files`]: { get: FILES },
       [`${API}/login`]: { get: LOGGED_IN, post: LOGIN },
     },
     components: {
@@ -79,6 +80,26 @@ const EVENTS: Schema = {
     },
   ],
   responses: { 200: { description: 'The stream', content: { 'text/event-stream': { schema: { type: 'string' } } } } },
+}
+
+const FILES: Schema = {
+  operationId: 'files',
+  summary: 'read a file of the workspace of a session',
+  parameters: [
+    { name: 'session', in: 'query', required: true, schema: { type: 'string' } },
+    { name: 'path', in: 'query', required: true, schema: { type: 'string' }, description: 'relative to the workspace' },
+    {
+      name: 'download',
+      in: 'query',
+      required: false,
+      schema: { enum: ['1'] },
+      description: 'send it as an attachment',
+    },
+  ],
+  responses: {
+    200: { description: 'The file', content: { 'application/octet-stream': {}, 'text/plain': {}, 'image/*': {} } },
+    default: { description: 'The error', content: json({ $ref: '#/components/schemas/Error' }) },
+  },
 }
 
 const LOGGED_IN: Schema = {

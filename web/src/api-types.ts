@@ -20,3 +20,9 @@ export interface Cycle extends Omit<CycleResult, 'status' | 'agents' | 'failed_a
 export type Dispatch = CommandOutput<'queue list'>['items'][number]
 export type Approval = CommandOutput<'approvals list'>['items'][number]
 export type Unknown = CommandOutput<'unknowns list'>['items'][number]
+
+/** A message of the owner, with the runs that worked on it. */
+export type Message = CommandOutput<'messages list'>['items'][number]
+export type MessageRun = Message['runs'][number]
+export type UndoPlan = CommandOutput<'undo'>
+export type Schedule = CommandOutput<'schedule list'>['items'][number]

@@ -75,21 +75,30 @@ export function Card({
 }
 
 const BUTTON_CLASSES = [
-  'cursor-pointer rounded-md border border-line bg-surface px-3 py-1.5 font-medium transition-colors',
-  'hover:bg-sunken active:bg-line disabled:cursor-default disabled:text-muted',
+  'inline-flex cursor-pointer items-center justify-center rounded-md border px-3 py-1.5 font-medium transition-colors',
+  'disabled:cursor-default disabled:opacity-60',
 ].join(' ')
+
+const BUTTON_LOOKS = {
+  plain: 'border-line bg-surface hover:bg-sunken active:bg-line',
+  main: 'border-ink bg-ink text-paper hover:opacity-85',
+  danger: 'border-fault bg-surface text-fault hover:bg-sunken',
+} as const
 
 interface ButtonProps {
   /** The button's command is running. */
-  readonly busy: boolean
+  readonly busy?: boolean
+  readonly look?: keyof typeof BUTTON_LOOKS
   readonly type?: 'button' | 'submit'
+  readonly title?: string
   readonly children: ComponentChildren
   readonly onClick?: () => void
 }
 
-export function Button({ busy, type = 'button', children, onClick }: ButtonProps) {
+export function Button({ busy = false, look = 'plain', type = 'button', title, children, onClick }: ButtonProps) {
+  const classes = `${BUTTON_CLASSES} ${BUTTON_LOOKS[look]}`
   return (
-    <button type={type} class={BUTTON_CLASSES} disabled={busy} aria-busy={busy} onClick={onClick}>
+    <button type={type} class={classes} title={title} disabled={busy} aria-busy={busy} onClick={onClick}>
       {children}
     </button>
   )

@@ -33,18 +33,23 @@ export class FetchedLists {
     const version = this.#newest.lists
     const view = this.#view
     const hasCycles = view.commands.has('cycles list')
-    const [recent, waiting, approvals, unknowns, stored] = await Promise.all([
+    const [recent, waiting, failed, dead, approvals, unknowns, schedules, stored] = await Promise.all([
       readCommand('queue list', { limit: 30 }),
-      readCommand('queue list', { status: 'waiting', limit: 10 }),
-      readCommand('approvals list', { status: 'open', limit: 10 }),
+      readCommand('queue list', { status: 'waiting', limit: 100 }),
+      readCommand('queue list', { status: 'failed', limit: 50 }),
+      readCommand('queue list', { status: 'dead', limit: 20 }),
+      readCommand('approvals list', { status: 'open', limit: 100 }),
       readCommand('unknowns list'),
+      readCommand('schedule list'),
       hasCycles ? readCommand('cycles list', { limit: 12 }) : undefined,
     ])
     if (version !== this.#newest.lists) return
     view.recent = recent.items.filter(isOver).filter(hasResult).slice(0, 8)
     view.waiting = waiting.items
+    view.failures = [...failed.items, ...dead.items]
     view.approvals = approvals.items
     view.unknowns = unknowns.items.filter(({ status }) => status === 'open')
+    view.schedules = schedules.items
     view.cycles = stored ? stored.items.map(cycleFromRecord) : lastCycleIn(view.status)
     this.#onChange()
   }

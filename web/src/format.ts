@@ -69,6 +69,32 @@ export function clockTime(at: number, now: number, language: Language): string {
   }).format(at)
 }
 
+/** How long ago, or how soon, in the largest unit. */
+export function relativeTime(at: number, now: number, language: Language): string {
+  const seconds = Math.round((at - now) / 1000)
+  const format = new Intl.RelativeTimeFormat(LOCALES[language], { numeric: 'auto' })
+  const [unit, size] = RELATIVE_UNITS.find(([, unitSize]) => Math.abs(seconds) >= unitSize) ?? ['second', 1]
+  return format.format(Math.round(seconds / size), unit)
+}
+
+const RELATIVE_UNITS = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const satisfies readonly (readonly [Intl.RelativeTimeFormatUnit, number])[]
+
+/**
+ * Characters that hide or reorder what people read: direction marks, invisible ones, control characters. The joiner
+ * stays, because it is part of many emoji.
+ */
+const HIDDEN = /(?![\n\t\u200d])[\p{Cc}\p{Cf}]/gu
+
+/** Contract: the text with hidden characters as visible codes, so that it says what it shows. */
+export const visibleText = (text: string): string =>
+  text.replaceAll('\r\n', '\n').replaceAll(HIDDEN, (char) => `‹U+${hex(char)}›`)
+
+const hex = (char: string): string => (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+
 /** Collapses whitespace, line breaks included. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 

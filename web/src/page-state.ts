@@ -3,12 +3,13 @@
 import type { CommandInput, CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { Delta, Event } from '../../src/domain/event.ts'
 import { ApiError, listCommands, runCommand } from './api.ts'
-import type { Approval, Cycle, Dispatch, Status, Unknown } from './api-types.ts'
+import type { Approval, Cycle, Dispatch, Schedule, Status, Unknown } from './api-types.ts'
 import { FetchedLists } from './fetched-lists.ts'
 import { LiveConnection } from './live-connection.ts'
 import { LiveRuns } from './live-runs.ts'
 import type { RunView } from './run-view.ts'
 import { Toasts } from './shell/toasts.tsx'
+import { Conversation } from './talk/conversation.ts'
 
 /** How long ended runs stay among the running ones. */
 const LINGER_MS = 6000
@@ -22,10 +23,13 @@ export interface PageView {
   commands: ReadonlySet<string>
   status: Status | null
   cycles: readonly Cycle[]
+  schedules: readonly Schedule[]
   recent: readonly Dispatch[]
   waiting: readonly Dispatch[]
   approvals: readonly Approval[]
   unknowns: readonly Unknown[]
+  /** Dispatches that failed in the last days, newest first. */
+  failures: readonly Dispatch[]
   readonly runs: Map<string, RunView>
   /** Commands that were started and have not ended. */
   readonly busy: Set<string>
@@ -57,23 +61,38 @@ interface PageEvents {
 export class PageState {
   readonly view: PageView
   readonly toasts: Toasts
+  readonly conversation: Conversation
   readonly #events: PageEvents
   readonly #lists: FetchedLists
   readonly #runs: LiveRuns
   readonly #fetchListsSoon: () => void
   readonly #live: LiveConnection
+  readonly #refreshers = new Set<() => Promise<unknown>>()
 
   constructor(events: PageEvents) {
     this.view = {
       ...{ connection: 'connecting', skew: 0, commands: new Set(), busy: new Set(), status: null },
-      ...{ cycles: [], recent: [], waiting: [], approvals: [], unknowns: [], runs: new Map() },
+      ...{
+        cycles: [],
+        schedules: [],
+        recent: [],
+        waiting: [],
+        approvals: [],
+        unknowns: [],
+        failures: [],
+        runs: new Map(),
+      },
     }
     this.#events = events
     const onChange = (): void => events.onChange()
     this.toasts = new Toasts(onChange)
+    this.conversation = new Conversation(onChange)
     this.#lists = new FetchedLists(this.view, onChange)
     this.#runs = new LiveRuns(this.view.runs, onChange)
-    this.#fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => this.#fetch(this.#lists.fetchLists()))
+    this.#fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => {
+      this.#fetch(this.#lists.fetchLists())
+      for (const refresh of this.#refreshers) this.#fetch(refresh())
+    })
     this.#live = new LiveConnection({
       onMessage: (name, data) => this.#handleMessage(name, data),
       onLost: () => {
@@ -116,6 +135,18 @@ export class PageState {
     else this.toasts.add('fault', thrown instanceof ApiError ? failed(thrown.message) : noAnswerFromServer)
   }
 
+  /** Contract: runs `fetch` now and whenever something may have changed, not too often; call the result to stop. */
+  keepFresh(fetch: () => Promise<unknown>): () => void {
+    this.#refreshers.add(fetch)
+    this.#fetch(fetch())
+    return () => this.#refreshers.delete(fetch)
+  }
+
+  /** Contract: the run is in `view.runs` with all its steps, however long ago it ended. */
+  async loadRun({ dispatch_id, agent_id, title }: { dispatch_id: string; agent_id: string; title: string }) {
+    await this.#runs.fetchRun(dispatch_id, agent_id, title).catch((thrown) => this.reportFailure(thrown))
+  }
+
   close(): void {
     this.#live.close()
   }
@@ -141,7 +172,8 @@ export class PageState {
   #handleEvent(event: Event): void {
     const run = this.#runs.applyEvent(event)
     if (run?.gap) this.#fetch(this.#runs.fetchRun(run.id, run.agent, run.task))
-    if (run && run.to !== null) this.#fetchListsSoon()
+    // A result may have ticked off a todo, or passed a message on.
+    if ((run && run.to !== null) || event.stage === 'action_results') this.#fetchListsSoon()
   }
 
   async #fetchAll(): Promise<void> {
@@ -149,6 +181,7 @@ export class PageState {
     await this.#lists.fetchStatus()
     await this.#lists.fetchLists()
     await this.#runs.fetchRunning()
+    for (const refresh of this.#refreshers) this.#fetch(refresh())
     this.#events.onChange()
   }
 
@@ -163,12 +196,6 @@ export class PageState {
     this.close()
     this.#events.onLoggedOut()
   }
-}
-
-/** Contract: how many things need the owner. */
-export function countNeeds({ status }: PageView): number {
-  const { approvals = 0, questions = 0, unknowns = 0 } = status ?? {}
-  return approvals + questions + unknowns
 }
 
 /** Contract: runs at once, and again after the pause if called in the meantime. */

@@ -61,6 +61,11 @@ export interface StoredData {
   /** The records from which questions about the past are answered. */
   readonly past: PastSources
   readonly callFolders: CallFolders
+  /**
+   * Contract: the bytes of a regular file inside the workspace; undefined if there is none. Throws `path_refused` as
+   * the tools do: paths and links out of the workspace, other kinds of files, files over the size limit.
+   */
+  readWorkspaceFile(workspace: string, path: string): Promise<Buffer | undefined>
   readonly auditSeal: AuditSeal
 }
 

@@ -11,7 +11,7 @@ import { commitOne, type Op, type OpResults } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
 
 export const CONVERSATION_NEEDS = [
-  ...(['clock', 'ids', 'kernelId', 'models', 'past', 'prepareWorkspace', 'redact', 'store'] as const),
+  ...(['agents', 'clock', 'ids', 'kernelId', 'models', 'past', 'prepareWorkspace', 'redact', 'store'] as const),
 ] as const
 export type ConversationNeeds = Needs<(typeof CONVERSATION_NEEDS)[number]>
 
@@ -66,8 +66,11 @@ const ASKS = new RegExp(
 )
 const ANSWERS = /都(?:行|可以|好)|随便/
 
+/** Contract: whether the text is a question, with or without its mark. */
+export const asksSomething = (text: string): boolean => ASKS.test(text) && !ANSWERS.test(text)
+
 const isPastQuestion = ({ past }: ConversationNeeds, text: string): boolean =>
-  ASKS.test(text) && !ANSWERS.test(text) && readQuestion(text, past.now(), past.clock()).kind !== undefined
+  asksSomething(text) && readQuestion(text, past.now(), past.clock()).kind !== undefined
 
 /** Without a model, questions about the past are answered by rule, and everything else by what is possible. */
 async function answerOffline({ past, models, redact }: ConversationNeeds, text: string): Promise<string | undefined> {

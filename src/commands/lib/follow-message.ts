@@ -101,7 +101,8 @@ const isAtWork = ({ status, paused }: Dispatch): boolean => (status === 'pending
 const recordsOf = async ({ store }: FollowNeeds, { session_id, dispatch_id }: Dispatch) =>
   recordsOfRun(await store.journal(session_id), dispatch_id)
 
-const hasRead = (records: readonly JournalRecord[], observationId: string): boolean =>
+/** Contract: whether these records of a run show that it has read the message. */
+export const hasRead = (records: readonly JournalRecord[], observationId: string): boolean =>
   records.some((record) => record.kind === 'input_bound' && record.input.some(({ id }) => id === observationId))
 
 /** The run of the session that has read the message. */
@@ -119,7 +120,7 @@ function passedOn(records: readonly JournalRecord[], { text }: FollowedMessage):
 }
 
 /** What became of the message of the run, if it was routed. */
-const routedOf = (records: readonly JournalRecord[]): Routed | undefined =>
+export const routedOf = (records: readonly JournalRecord[]): Routed | undefined =>
   records.flatMap((record) => (record.kind === 'call_settled' ? (readRouted(record.result) ?? []) : [])).at(-1)
 
 async function replyOf(

@@ -34,13 +34,13 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
             >
               <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{jsonLine(args)}</span>
               <span class="line-clamp-2">{oneLine(reason)}</span>
-              <Hint label={texts.answerWith} command={`tireless approvals show ${id}`} />
+              <AnswerLink text={texts.answerHere} />
             </Item>
           ))}
           {unknowns.map(({ id, tool, args }) => (
             <Item key={id} tone="fault" title={`${texts.unknown}: `} tool={tool}>
               <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{jsonLine(args)}</span>
-              <Hint label={texts.answerWith} command={`tireless unknowns resolve ${id} --as …`} />
+              <AnswerLink text={texts.answerHere} />
             </Item>
           ))}
           {waiting.map(({ dispatch_id, agent_id, wait, title }) => (
@@ -88,10 +88,10 @@ function Item({ tone, title, tool = '', more = '', children }: ItemProps) {
   )
 }
 
-function Hint({ label, command }: { readonly label: string; readonly command: string }) {
+function AnswerLink({ text }: { readonly text: string }) {
   return (
-    <span class="label truncate">
-      {label} <code class="font-mono select-all">{command}</code>
-    </span>
+    <a class="label self-start text-link underline underline-offset-2" href="/needs-you">
+      {text}
+    </a>
   )
 }

@@ -36,8 +36,8 @@ export class Toasts {
 }
 
 const LIST_CLASSES = [
-  'pointer-events-none fixed inset-x-3 bottom-20 z-30 flex flex-col items-center gap-2',
-  'md:inset-x-auto md:right-6 md:bottom-6 md:items-end',
+  'pointer-events-none fixed inset-x-3 top-12 z-30 flex flex-col items-center gap-2',
+  'md:inset-x-auto md:top-auto md:right-6 md:bottom-6 md:items-end',
 ].join(' ')
 
 const TOAST_CLASSES = [

@@ -5,13 +5,13 @@
  */
 
 import { createHash } from 'node:crypto'
-import { constants, existsSync, type Stats } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
 import { protectionReason } from '../protected-names.ts'
-import { filesObeyedByGit } from '../repository/git-obeyed-files.ts'
 import { describeSystemError, errno, pathRefused } from './file-errors.ts'
+import { isInGitFolder, isObeyedByGit } from './git-reach.ts'
 import { listEntries } from './list-files.ts'
 import { createRootedFolders, type OpenFolder, type RootedFolders } from './rooted-folders.ts'
 import { splitPathBelow } from './split-path.ts'
@@ -37,22 +37,6 @@ interface FileContent {
   readonly stats: Stats
 }
 
-/** True if the path is inside a bare git repository. Checks only which names exist, not what the files contain. */
-function isInGitFolder(root: string, parents: readonly string[]): boolean {
-  const folders = [root, ...parents.map((_, at) => [root, ...parents.slice(0, at + 1)].join('/'))]
-  return folders.some((folder) => ['HEAD', 'objects', 'refs'].every((name) => existsSync(`${folder}/${name}`)))
-}
-
-/** True if the path is named by the git configuration, or read by the hooks, of a repository that contains the path. */
-function isObeyedByGit(root: string, names: readonly string[]): boolean {
-  const path = [root, ...names].join('/')
-  return names.some((_, at) => {
-    const folder = [root, ...names.slice(0, at)].join('/')
-    const obeyed = existsSync(`${folder}/.git/config`) ? filesObeyedByGit(folder, `${folder}/.git`) : []
-    return obeyed.some((one) => path === one || path.startsWith(`${one}/`))
-  })
-}
-
 interface Workspace {
   readonly root: string
   readonly folders: RootedFolders
@@ -75,12 +59,21 @@ export function createRootedFiles(root: string, folders: RootedFolders = createR
   }
 }
 
-async function readText({ root, folders }: Workspace, path: string): ReturnType<FileOps['read']> {
-  const { parents, name } = fileNames(root, path)
-  await using folder = await folders.open(parents)
-  const content = folder && (await readContent(folder, name))
+async function readText(workspace: Workspace, path: string): ReturnType<FileOps['read']> {
+  const content = await readFileIn(workspace, path)
   return content && { text: textOf(content.bytes, path), sha: content.sha }
 }
+
+async function readFileIn({ root, folders }: Workspace, path: string): Promise<FileContent | undefined> {
+  const { parents, name } = fileNames(root, path)
+  await using folder = await folders.open(parents)
+  // `return await`, because the folder must stay open until the file is read.
+  return folder && (await readContent(folder, name))
+}
+
+/** Contract: as `FileOps.read`, for files that are no text. `root` must be a path without symbolic links. */
+export const readRootedFile = async (root: string, path: string): Promise<Buffer | undefined> =>
+  (await readFileIn({ root, folders: createRootedFolders(root) }, path))?.bytes
 
 async function replaceText(
   { root, folders }: Workspace,

@@ -1,0 +1,56 @@
+/** The last messages of each named chat, with what became of each: which run got it, or what was said at once. */
+
+import { clipText } from '../../domain/clean-summary.ts'
+import type { Json } from '../../domain/json.ts'
+import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
+import type { Needs } from './context.ts'
+
+/** A message of the owner. `session_id` and `dispatch_id`: the run that got it. */
+interface LoggedMessage {
+  readonly id: string
+  readonly at: number
+  readonly text: string
+  /** What was said at once. */
+  readonly reply: string | null
+  readonly session_id: string | null
+  readonly dispatch_id: string | null
+}
+
+const MAX_MESSAGES = 100
+const MAX_TEXT = 4000
+const MAX_REPLY = 8000
+
+const settingOf = (front: string): string => `chat_log ${front}`
+
+/** Contract: oldest first; a setting may contain anything. */
+export async function readChatLog({ store }: Needs<'store'>, front: string): Promise<readonly LoggedMessage[]> {
+  const stored = await fallbackIfUnreadable(store.setting(settingOf(front)), null)
+  return Array.isArray(stored) ? stored.flatMap(readMessage) : []
+}
+
+function readMessage(value: Json): readonly LoggedMessage[] {
+  const { id, at, text, reply, session_id, dispatch_id } = (value ?? {}) as { readonly [key: string]: Json }
+  if (typeof id !== 'string' || typeof at !== 'number' || typeof text !== 'string') return []
+  const orNull = (given: Json | undefined): string | null => (typeof given === 'string' ? given : null)
+  const answered = { reply: orNull(reply), session_id: orNull(session_id), dispatch_id: orNull(dispatch_id) }
+  return [{ id, at, text, ...answered }]
+}
+
+/** Several messages may come at once, and none may get lost. */
+const lastChange = new WeakMap<object, Promise<unknown>>()
+
+/** Contract: the message is in the log when it resolves; the oldest ones are dropped. */
+export async function logChatMessage({ store }: Needs<'store'>, front: string, message: LoggedMessage): Promise<void> {
+  const { text, reply } = message
+  const kept = { ...message, text: clipText(text, MAX_TEXT), reply: reply === null ? null : clipText(reply, MAX_REPLY) }
+  const before = lastChange.get(store) ?? Promise.resolve()
+  const changed = before.then(async () => {
+    const log = [...(await readChatLog({ store }, front)), kept].slice(-MAX_MESSAGES)
+    await commitOne(store, [{ op: 'set', name: settingOf(front), value: log.map((one) => ({ ...one })) }])
+  })
+  lastChange.set(
+    store,
+    changed.catch(() => {}),
+  )
+  await changed
+}

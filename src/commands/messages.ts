@@ -1,0 +1,152 @@
+/** The messages of a chat, with the runs that worked on each. */
+
+import { relative } from 'node:path'
+import { z } from 'zod'
+import { DISPATCH_STATUSES, type Dispatch, isTerminal } from '../domain/dispatch.ts'
+import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
+import { languageOf } from '../domain/language.ts'
+import { titleOfRun } from '../domain/title.ts'
+import { TODO_STATUSES } from '../domain/todo.ts'
+import { namedChat } from '../kernel/conversation/front-session.ts'
+import { iso } from '../ports/clock.ts'
+import { fallbackIfUnreadable } from '../ports/store.ts'
+import { readChatLog } from './lib/chat-log.ts'
+import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
+import { endText, hasRead, routedOf } from './lib/follow-message.ts'
+import { findUndone, undoneByShape } from './lib/undone-runs.ts'
+import { filesWrittenBy } from './lib/written-files.ts'
+import { TERMINAL } from './send.ts'
+
+const runShape = z.object({
+  dispatch_id: z.string(),
+  session_id: z.string(),
+  agent_id: z.string(),
+  title: z.string(),
+  status: z.enum(DISPATCH_STATUSES),
+  text: z.string().nullable().describe('Markdown: the answer, or what went wrong; null: nothing yet'),
+  question: z.string().nullable().describe('what the run asks and waits for'),
+  waits_for: z.string().nullable().describe('why a run that waits does not go on'),
+  files: z.array(z.string()).describe('files that the run created or changed, relative to its workspace'),
+  todos: z.array(z.object({ code: z.string(), title: z.string(), status: z.enum(TODO_STATUSES) })),
+  undone_by: undoneByShape,
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+type MessageRun = z.input<typeof runShape>
+
+export const messagesList = defineCommand({
+  name: 'messages list',
+  summary: 'list the last messages of a chat, with the runs that worked on each',
+  example: 'messages list --chat terminal',
+  runsIn: 'any_process',
+  needs: ['redact', 'snapshots', 'store'],
+  input: z.object({
+    chat: z.string().trim().min(1).max(100).default(TERMINAL).describe('name of the chat'),
+    limit: z.int().positive().max(100).default(20).describe('maximum number of messages'),
+  }),
+  output: z.object({
+    items: z
+      .array(
+        z.object({
+          id: z.string(),
+          at: z.string(),
+          text: z.string(),
+          reply: z.string().nullable().describe('what was said at once'),
+          runs: z.array(runShape).describe('in the order in which they got the message'),
+        }),
+      )
+      .describe('oldest first'),
+    more: z.boolean().describe('there are earlier messages'),
+  }),
+  async run(context, { chat, limit }) {
+    const log = await readChatLog(context, namedChat(chat).front)
+    const reader = new RunReader(context, await findUndone(context))
+    const items = []
+    // One after the other, because journals can be long.
+    for (const { id, at, text, reply, session_id, dispatch_id } of log.slice(-limit)) {
+      const start = session_id === null || dispatch_id === null ? undefined : { id, session_id, dispatch_id }
+      items.push({ id, at: iso(at), text, reply, runs: start ? await reader.runsOf(start, text) : [] })
+    }
+    return { items, more: log.length > limit }
+  },
+})
+
+interface DeliveredMessage {
+  readonly id: string
+  readonly session_id: string
+  readonly dispatch_id: string
+}
+
+/** A message is passed on at most once; more would be a loop. */
+const MAX_RUNS = 4
+
+/** Reads the runs of many messages; each journal is read once. */
+class RunReader {
+  readonly #context: Needs<'redact' | 'snapshots' | 'store'>
+  readonly #undoneBy: (run: string) => string | null
+  readonly #journals = new Map<string, Promise<readonly JournalRecord[]>>()
+
+  constructor(context: Needs<'redact' | 'snapshots' | 'store'>, undoneBy: (run: string) => string | null) {
+    this.#context = context
+    this.#undoneBy = undoneBy
+  }
+
+  /** Contract: the run that read the message, the run to which that one passed it on, and so on. */
+  async runsOf(message: DeliveredMessage, said: string): Promise<MessageRun[]> {
+    const runs: MessageRun[] = []
+    let next: DeliveredMessage | undefined = message
+    while (next && runs.length < MAX_RUNS) {
+      const dispatch: Dispatch | undefined = await this.#findReader(next)
+      if (!dispatch) break
+      const records = recordsOfRun(await this.#journal(dispatch.session_id), dispatch.dispatch_id)
+      runs.push(await this.#describe(dispatch, records, said))
+      const { session_id, dispatch_id } = routedOf(records) ?? {}
+      next = session_id && dispatch_id ? { id: message.id, session_id, dispatch_id } : undefined
+    }
+    return runs
+  }
+
+  /** The run that got the message may have ended before it read it; then another one was started for it. */
+  async #findReader({ id, session_id, dispatch_id }: DeliveredMessage): Promise<Dispatch | undefined> {
+    const { store } = this.#context
+    const dispatch = await store.dispatch(dispatch_id)
+    if (!dispatch || !isTerminal(dispatch.status)) return dispatch
+    const journal = await this.#journal(session_id)
+    const at = journal.findLastIndex((record) => hasRead([record], id))
+    const start = journal.slice(0, at + 1).findLast(({ kind }) => kind === 'run_started')
+    return start?.kind === 'run_started' ? ((await store.dispatch(start.run_id)) ?? dispatch) : dispatch
+  }
+
+  async #describe(dispatch: Dispatch, records: readonly JournalRecord[], said: string): Promise<MessageRun> {
+    const { dispatch_id, session_id, agent_id, status, prompt, metadata, wait, created_at, updated_at } = dispatch
+    const { store, redact } = this.#context
+    const session = await store.session(session_id)
+    const files = await filesWrittenBy(this.#context, dispatch_id)
+    const text = isTerminal(status) ? endText(dispatch, records, [], languageOf(said)) : undefined
+    const todos = await fallbackIfUnreadable(store.todos(session_id), [])
+    return {
+      ...{ dispatch_id, session_id, agent_id, status, created_at, updated_at },
+      title: typeof metadata.title === 'string' ? metadata.title : titleOfRun(prompt, metadata.behaviour),
+      text: text === undefined ? null : redact(text),
+      question: questionOf(dispatch, records),
+      waits_for: wait?.reason ?? null,
+      files: files.map((file) => relative(session?.workspace ?? '/', file)),
+      todos: todos.map(({ code, title, status: todo }) => ({ code, title, status: todo })),
+      undone_by: this.#undoneBy(dispatch_id),
+    }
+  }
+
+  #journal(session_id: string): Promise<readonly JournalRecord[]> {
+    const journal = this.#journals.get(session_id) ?? fallbackIfUnreadable(this.#context.store.journal(session_id), [])
+    this.#journals.set(session_id, journal)
+    return journal
+  }
+}
+
+function questionOf({ status, wait }: Dispatch, records: readonly JournalRecord[]): string | null {
+  if (status !== 'waiting' || wait?.kind !== 'observation' || wait.match !== 'user_message') return null
+  const asked = records.findLast((record) => record.kind === 'call_intended' && record.call.tool === 'ask_user')
+  const { question } = (asked?.kind === 'call_intended' ? asked.call.args : {}) as { readonly question?: string }
+  return question ?? wait.reason
+}

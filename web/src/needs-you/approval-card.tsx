@@ -1,0 +1,159 @@
+/** A call that waits for the owner's approval: what exactly, why, from where, what follows; answered in place. */
+
+import { useState } from 'preact/hooks'
+import type { Approval } from '../api-types.ts'
+import { Button } from '../components.tsx'
+import { Dialog, DialogButtons } from '../dialog.tsx'
+import { relativeTime, visibleText } from '../format.ts'
+import type { PageState } from '../page-state.ts'
+import { translateReason } from '../texts/reasons.ts'
+import type { ViewContext } from '../view-context.ts'
+import { Arguments } from './arguments.tsx'
+import { Fact, NeedCard } from './need-card.tsx'
+
+interface ApprovalProps {
+  readonly context: ViewContext
+  readonly page: PageState
+  readonly approval: Approval
+  readonly isCurrent?: boolean
+}
+
+export function ApprovalCard({ context, page, approval, isCurrent = false }: ApprovalProps) {
+  const { texts, language, now } = context
+  const { id, tool, args, reason, effect, origin, expires_at } = approval
+  const agent = page.view.waiting.find(({ session_id }) => session_id === approval.session_id)?.agent_id
+  return (
+    <NeedCard
+      {...{ kind: 'approval', id, isCurrent, tone: 'wait' }}
+      title={texts.needs.approvalTitle(agent ?? texts.needs.someone)}
+      note={texts.needs.expires(relativeTime(Date.parse(expires_at), now, language))}
+    >
+      <p>
+        <span class="font-mono font-medium text-act">{visibleText(tool)}</span>
+      </p>
+      <Arguments args={args} label={texts.needs.arguments} />
+      <Fact label={texts.needs.why}>{visibleText(translateReason(reason, language))}</Fact>
+      <Destinations context={context} approval={approval} />
+      <Fact label={texts.needs.consequence}>
+        {texts.needs.reaches[effect.reach]} {effect.host !== undefined && texts.needs.toHost(visibleText(effect.host))}
+      </Fact>
+      <Answers context={context} page={page} approval={approval} />
+      <a class="label text-link underline underline-offset-2" href={`/runs/${encodeURIComponent(origin.run_id)}`}>
+        {texts.needs.openRun}, {texts.needs.origin(origin.step)}
+      </a>
+    </NeedCard>
+  )
+}
+
+function Destinations({ context: { texts }, approval: { sinks } }: Pick<ApprovalProps, 'context' | 'approval'>) {
+  if (sinks.length === 0) return null
+  return (
+    <Fact label={texts.needs.goesTo}>
+      <ul>
+        {sinks.map(({ to, from, trusted }) => (
+          <li key={to} class="wrap-anywhere">
+            <span class="font-mono">{visibleText(to)}</span>{' '}
+            <span class={trusted ? 'text-muted' : 'text-fault'}>
+              {texts.needs.from(visibleText(from))}
+              {!trusted && ` · ${texts.needs.untrusted}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Fact>
+  )
+}
+
+/** Contract: whether an allowed call could not be taken back. */
+const isFinal = ({ effect }: Approval): boolean => effect.reach === 'destructive'
+
+function Answers({ context: { texts }, page, approval }: Pick<ApprovalProps, 'context' | 'page' | 'approval'>) {
+  const [isConfirming, setConfirming] = useState(false)
+  const [reason, setReason] = useState('')
+  const busy = page.view.busy.has(busyName(approval))
+  const allow = (grant: 'once' | 'session' | '7d') => void allowCall({ page, texts }, approval, grant)
+  return (
+    <>
+      <div class="flex flex-wrap items-center gap-2 pt-1">
+        <span data-key="a" class="contents">
+          <Button look="main" busy={busy} onClick={() => (isFinal(approval) ? setConfirming(true) : allow('once'))}>
+            {texts.needs.allow}
+          </Button>
+        </span>
+        <span data-key="d" class="contents">
+          <Button busy={busy} onClick={() => void denyCall({ page, texts }, approval, reason)}>
+            {texts.needs.deny}
+          </Button>
+        </span>
+        <MoreAnswers {...{ texts, reason, setReason }} allow={isFinal(approval) ? undefined : allow} />
+      </div>
+      {isConfirming && (
+        <Dialog title={texts.needs.confirmTitle} onClose={() => setConfirming(false)}>
+          <p class="mt-2 text-muted">{texts.needs.reaches[approval.effect.reach]}</p>
+          <p class="mt-3 mb-2 font-mono text-act">{visibleText(approval.tool)}</p>
+          <Arguments args={approval.args} label={texts.needs.arguments} />
+          <DialogButtons>
+            <Button onClick={() => setConfirming(false)}>{texts.cancel}</Button>
+            <Button
+              look="danger"
+              busy={busy}
+              onClick={() => {
+                setConfirming(false)
+                allow('once')
+              }}
+            >
+              {texts.needs.confirmAllow}
+            </Button>
+          </DialogButtons>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+interface MoreAnswersProps {
+  readonly texts: ViewContext['texts']
+  readonly reason: string
+  setReason(reason: string): void
+  /** Undefined: the call can be allowed only once. */
+  readonly allow: ((grant: 'session' | '7d') => void) | undefined
+}
+
+function MoreAnswers({ texts, reason, setReason, allow }: MoreAnswersProps) {
+  return (
+    <details class="group min-w-0">
+      <summary class="label cursor-pointer list-none px-1 underline underline-offset-2 hover:text-ink">
+        {texts.needs.moreAnswers}
+      </summary>
+      <div class="flex flex-wrap items-center gap-2 pt-2">
+        {allow && <Button onClick={() => allow('session')}>{texts.needs.allowSession}</Button>}
+        {allow && <Button onClick={() => allow('7d')}>{texts.needs.allowDays}</Button>}
+        <input
+          class="min-w-0 flex-1 rounded-md border border-line bg-surface px-2.5 py-1.5 placeholder:text-muted"
+          aria-label={texts.needs.denyReason}
+          placeholder={texts.needs.denyReason}
+          value={reason}
+          onInput={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+      </div>
+    </details>
+  )
+}
+
+type Deps = { readonly page: PageState; readonly texts: ViewContext['texts'] }
+
+const busyName = ({ id }: Approval): string => `approval ${id}`
+
+const allowCall = ({ page, texts }: Deps, approval: Approval, grant: string) =>
+  page.run(
+    'approvals allow',
+    { id: approval.id, grant },
+    { busy: busyName(approval), done: texts.needs.allowed(visibleText(approval.tool)) },
+  )
+
+const denyCall = ({ page, texts }: Deps, approval: Approval, reason: string) =>
+  page.run(
+    'approvals deny',
+    { id: approval.id, ...(reason.trim() === '' ? {} : { reason }) },
+    { busy: busyName(approval), done: texts.needs.denied(visibleText(approval.tool)) },
+  )

@@ -1,0 +1,179 @@
+/** Unknown outcomes, questions and failures: each is answered in place. */
+
+import { useState } from 'preact/hooks'
+import type { Dispatch, Unknown } from '../api-types.ts'
+import { Button } from '../components.tsx'
+import { Dialog, DialogButtons } from '../dialog.tsx'
+import { relativeTime, visibleText } from '../format.ts'
+import { Markdown } from '../markdown.tsx'
+import type { PageState } from '../page-state.ts'
+import { PAGE_CHAT } from '../talk/conversation.ts'
+import type { ViewContext } from '../view-context.ts'
+import { Arguments } from './arguments.tsx'
+import { Fact, NeedCard } from './need-card.tsx'
+import { dismissFailure } from './needs.ts'
+
+interface CardProps {
+  readonly context: ViewContext
+  readonly page: PageState
+  readonly isCurrent?: boolean
+}
+
+export function UnknownCard({ context, page, unknown, isCurrent = false }: CardProps & { readonly unknown: Unknown }) {
+  const { texts, language, now } = context
+  const { id, tool, args, reach, started_at, output_so_far, dispatch_id } = unknown
+  return (
+    <NeedCard
+      {...{ kind: 'unknown', id, isCurrent, tone: 'fault' }}
+      title={texts.needs.unknownTitle(visibleText(tool))}
+      note={texts.needs.startedAt(relativeTime(Date.parse(started_at), now, language))}
+    >
+      <p class="text-muted">{texts.needs.unknownHelp}</p>
+      <Arguments args={args} label={texts.needs.arguments} />
+      <Fact label={texts.needs.consequence}>{texts.needs.reaches[reach]}</Fact>
+      {output_so_far !== '' && (
+        <Fact label={texts.needs.outputSoFar}>
+          <pre class="max-h-40 overflow-auto font-mono text-[13px] whitespace-pre-wrap">
+            {visibleText(output_so_far)}
+          </pre>
+        </Fact>
+      )}
+      <Resolutions context={context} page={page} unknown={unknown} />
+      <RunLink context={context} run={dispatch_id} />
+    </NeedCard>
+  )
+}
+
+function Resolutions({ context: { texts }, page, unknown: { id } }: CardProps & { readonly unknown: Unknown }) {
+  const [isConfirming, setConfirming] = useState(false)
+  const name = `unknown ${id}`
+  const busy = page.view.busy.has(name)
+  const resolve = (as: 'happened' | 'not' | 'recheck') =>
+    void page.run('unknowns resolve', { id, as }, { busy: name, done: texts.needs.resolved[as] })
+  return (
+    <div class="flex flex-wrap gap-2 pt-1">
+      <span data-key="a" class="contents">
+        <Button look="main" busy={busy} onClick={() => resolve('happened')}>
+          {texts.needs.happened}
+        </Button>
+      </span>
+      <span data-key="d" class="contents">
+        <Button busy={busy} onClick={() => setConfirming(true)}>
+          {texts.needs.notHappened}
+        </Button>
+      </span>
+      <Button busy={busy} onClick={() => resolve('recheck')}>
+        {texts.needs.recheck}
+      </Button>
+      {isConfirming && (
+        <Dialog title={texts.needs.confirmAgainTitle} onClose={() => setConfirming(false)}>
+          <p class="mt-2 text-muted">{texts.needs.confirmAgain}</p>
+          <DialogButtons>
+            <Button onClick={() => setConfirming(false)}>{texts.cancel}</Button>
+            <Button
+              look="danger"
+              onClick={() => {
+                setConfirming(false)
+                resolve('not')
+              }}
+            >
+              {texts.needs.confirmAgainYes}
+            </Button>
+          </DialogButtons>
+        </Dialog>
+      )}
+    </div>
+  )
+}
+
+export function QuestionCard({
+  context,
+  page,
+  dispatch,
+  isCurrent = false,
+}: CardProps & { readonly dispatch: Dispatch }) {
+  const { texts, language, now } = context
+  const { dispatch_id, agent_id, session_id, wait, title } = dispatch
+  const [answer, setAnswer] = useState('')
+  const name = `question ${dispatch_id}`
+  const send = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    if (answer.trim() === '') return
+    const input = { session: session_id, text: answer, chat: PAGE_CHAT }
+    if (await page.run('send', input, { busy: name, done: texts.needs.answered })) setAnswer('')
+  }
+  return (
+    <NeedCard
+      {...{ kind: 'question', id: dispatch_id, isCurrent, tone: 'wait' }}
+      title={texts.needs.questionTitle(agent_id)}
+      note={wait?.until ? texts.needs.until(relativeTime(wait.until, now, language)) : ''}
+    >
+      <Markdown text={wait?.reason || title} />
+      <form class="flex flex-wrap gap-2" onSubmit={send}>
+        <input
+          class="min-w-40 flex-1 rounded-md border border-line bg-surface px-3 py-1.5 placeholder:text-muted"
+          name={`answer-${dispatch_id}`}
+          autocomplete="off"
+          aria-label={texts.needs.answer}
+          placeholder={texts.needs.answer}
+          data-key="a"
+          value={answer}
+          onInput={({ currentTarget }) => setAnswer(currentTarget.value)}
+        />
+        <Button look="main" type="submit" busy={page.view.busy.has(name)}>
+          {texts.needs.sendAnswer}
+        </Button>
+      </form>
+      <RunLink context={context} run={dispatch_id} />
+    </NeedCard>
+  )
+}
+
+interface FailureProps extends CardProps {
+  readonly dispatch: Dispatch
+  readonly count: number
+}
+
+export function FailureCard({ context, page, dispatch, count, isCurrent = false }: FailureProps) {
+  const { texts, language, now } = context
+  const { dispatch_id, agent_id, title, error, outcome, updated_at } = dispatch
+  const name = `failure ${dispatch_id}`
+  const when = relativeTime(Date.parse(updated_at), now, language)
+  const retry = () => page.run('queue retry', { id: dispatch_id }, { busy: name, done: texts.needs.retried })
+  return (
+    <NeedCard
+      {...{ kind: 'failure', id: dispatch_id, isCurrent, tone: 'fault' }}
+      title={texts.needs.failureTitle(agent_id)}
+      note={count > 1 ? `${when} · ${texts.needs.times(count)}` : when}
+    >
+      <p class="line-clamp-3 wrap-anywhere">{visibleText(title)}</p>
+      <p class="line-clamp-6 wrap-anywhere whitespace-pre-wrap text-fault">{visibleText(error ?? outcome ?? '')}</p>
+      <div class="flex flex-wrap gap-2 pt-1">
+        <span data-key="a" class="contents">
+          <Button busy={page.view.busy.has(name)} onClick={() => void retry()}>
+            {texts.needs.retry}
+          </Button>
+        </span>
+        <span data-key="d" class="contents">
+          <Button
+            onClick={() => {
+              dismissFailure(page.view, dispatch)
+              page.toasts.add('live', texts.needs.dismissed)
+            }}
+          >
+            {texts.needs.dismiss}
+          </Button>
+        </span>
+      </div>
+      <RunLink context={context} run={dispatch_id} />
+    </NeedCard>
+  )
+}
+
+function RunLink({ context: { texts }, run }: { readonly context: ViewContext; readonly run: string }) {
+  return (
+    <a class="label self-start text-link underline underline-offset-2" href={`/runs/${encodeURIComponent(run)}`}>
+      {texts.needs.openRun}
+    </a>
+  )
+}

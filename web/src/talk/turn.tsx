@@ -1,0 +1,78 @@
+/** One message of the owner, and what came of it. */
+
+import type { Message, MessageRun } from '../api-types.ts'
+import { clockTime, relativeTime, visibleText } from '../format.ts'
+import { Markdown } from '../markdown.tsx'
+import type { PageState } from '../page-state.ts'
+import type { ViewContext } from '../view-context.ts'
+import { RunCard } from './run-card.tsx'
+import { LiveText } from './steps.tsx'
+
+interface TurnProps {
+  readonly context: ViewContext
+  readonly page: PageState
+  readonly message: Message
+  /** The runs that are shown here. */
+  readonly runs: readonly MessageRun[]
+}
+
+export function Turn({ context, page, message, runs }: TurnProps) {
+  const { language, now } = context
+  const at = Date.parse(message.at)
+  return (
+    <li class="flex min-w-0 flex-col gap-3" data-message={message.id}>
+      <OwnerText text={message.text} note={relativeTime(at, now, language)} title={clockTime(at, now, language)} />
+      {message.reply !== null && (
+        <div data-reply>
+          <Markdown text={message.reply} />
+        </div>
+      )}
+      {runs.map((run) =>
+        isFront(run) ? (
+          <FrontRun key={run.dispatch_id} {...{ context, page, run }} />
+        ) : (
+          <RunCard key={run.dispatch_id} {...{ context, page, run }} />
+        ),
+      )}
+    </li>
+  )
+}
+
+/** The session in front of the chat decides who answers; its own answer is a quick reply, not work. */
+const isFront = ({ session_id }: MessageRun): boolean => session_id.startsWith('chat-')
+
+function FrontRun({ context, page, run }: { context: ViewContext; page: PageState; run: MessageRun }) {
+  const { texts } = context
+  if (run.text !== null)
+    return (
+      <div data-reply>
+        <Markdown text={run.text} />
+      </div>
+    )
+  if (run.status !== 'running' && run.status !== 'pending') return null
+  const live = page.view.runs.get(run.dispatch_id)
+  const text = live?.steps.at(-1)?.text ?? ''
+  return text === '' ? <p class="pulsing text-muted">{texts.talk.thinking}</p> : <LiveText text={text} />
+}
+
+interface OwnerTextProps {
+  readonly text: string
+  readonly note: string
+  readonly title?: string
+}
+
+export function OwnerText({ text, note, title = '' }: OwnerTextProps) {
+  return (
+    <div class="flex max-w-[85%] flex-col items-end gap-1 self-end">
+      <p
+        class="max-h-80 overflow-y-auto rounded-2xl rounded-br-md bg-sunken px-4 py-2 wrap-anywhere whitespace-pre-wrap"
+        dir="auto"
+      >
+        {visibleText(text)}
+      </p>
+      <span class="label px-1" title={title}>
+        {note}
+      </span>
+    </div>
+  )
+}
