@@ -138,7 +138,7 @@ test('HTTP: every command is a GET that changes nothing or a POST, as OpenAPI sa
   const others = Object.keys(paths).filter(
     (path) => !COMMANDS.some(({ name }) => path.endsWith(`/${name.replaceAll(' ', '/')}`)),
   )
-  assert.deepEqual(others, ['/api/v1/events', '/api/v1/login'])
+  assert.deepEqual(others, ['/api/v1/events', '/api/v1/files', '/api/v1/login'])
 })
 
 interface Operation {

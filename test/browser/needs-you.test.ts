@@ -9,6 +9,7 @@ import { call, sendTool } from '../support/approval-fixtures.ts'
 import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { fakeTool } from '../support/fake-tools.ts'
 import { openHttpApp } from '../support/http-app.ts'
+import { waitUntil } from '../support/open-app.ts'
 import { assertHarmless, findSerious } from '../support/page-checks.ts'
 import { openTalkPage, PAYLOAD } from '../support/talk-page.ts'
 
@@ -53,7 +54,7 @@ describe('what needs the owner, on the page', { skip: WITHOUT_CHROMIUM }, () => 
       await served.app.run('enqueue', { prompt })
     const need = (kind: string) => page.locator(`[data-need=${kind}]`)
     for (const kind of ['approval', 'unknown', 'question', 'failure']) await need(kind).waitFor({ timeout: 20_000 })
-    await page.waitForFunction(`document.title.startsWith('(4) ')`)
+    await waitUntil(async () => (await page.title()).startsWith('(4) '))
     await assertHarmless(page)
     assert.deepEqual(await findSerious(page), [])
 
@@ -82,7 +83,7 @@ describe('what needs the owner, on the page', { skip: WITHOUT_CHROMIUM }, () => 
 
     await need('failure').getByRole('button', { name: 'Put aside' }).click()
     await page.getByText('Nothing needs you.').waitFor()
-    await page.waitForFunction(`document.title.startsWith('Needs you')`)
+    await waitUntil(async () => (await page.title()).startsWith('Needs you'))
     await page.reload()
     await page.getByText('Nothing needs you.').waitFor()
     assert.deepEqual(complaints, [])

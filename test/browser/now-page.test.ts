@@ -186,6 +186,26 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await page.locator('[data-queue=waiting]').getByText('1', { exact: true }).waitFor()
   })
 
+  test('Now: after the machine slept, a dead connection is replaced and continues after the last event', async (t) => {
+    const served = await openHttpApp(t)
+    const { page } = await openTab(browser, served.url)
+    const continued: (string | undefined)[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/v1/events')) continued.push(request.headers()['last-event-id'])
+    })
+    await page.clock.install()
+    await page.goto(loginAt(served.login_url, '/now'))
+    await waitUntilLive(page)
+    await page.locator('[data-health=ok]').waitFor()
+    await page.clock.fastForward(60_000)
+    await waitUntil(() => continued.length === 2)
+    await waitUntilLive(page)
+    assert.equal(continued[0], undefined)
+    assert.match(continued[1] ?? '', /^\S+\.\d+$/)
+    await served.app.run('enqueue', { prompt: 'later', at: '1h' })
+    await page.locator('[data-queue=waiting]').getByText('1', { exact: true }).waitFor()
+  })
+
   test('Now: fits a phone, follows light and dark, has both languages, and works with the keyboard', async (t) => {
     const served = await openHttpApp(t)
     const colours: unknown[] = []

@@ -121,7 +121,7 @@ function NeedBadge({ texts, count, layout }: BadgeProps) {
 function Brand({ page: { view } }: { readonly page: PageState }) {
   const isActive = view.status?.kernel.state === 'running' && view.connection === 'live'
   return (
-    <a href="/" class="flex items-center gap-2.5 px-2">
+    <a href="/" class="flex items-center gap-2.5 md:px-2">
       <Logo isActive={isActive} />
       <span class="text-[15px] font-semibold tracking-tight">Tireless</span>
     </a>

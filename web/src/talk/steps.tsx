@@ -54,7 +54,7 @@ function parseArguments(args: unknown): unknown {
 /** The value that says most: a path, a command, an address; else all of them. */
 function shortArguments(args: unknown): string {
   const fields = (typeof args === 'object' && args !== null ? args : {}) as Readonly<Record<string, unknown>>
-  const named = ['path', 'command', 'url', 'title', 'query', 'question', 'text', 'todo']
+  const named = ['path', 'command', 'url', 'title', 'query', 'question', 'to', 'text', 'todo']
     .map((name) => fields[name])
     .find((value) => typeof value === 'string')
   return visibleText(oneLine(typeof named === 'string' ? named : jsonLine(args)).slice(0, MAX_LINE))
