@@ -1,6 +1,6 @@
 /** The place Needs you: what waits for the owner, answered in place, with the mouse or the keyboard. */
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button, Card } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
 import type { PageState } from '../page-state.ts'
@@ -69,16 +69,24 @@ function runOf(need: Need): string {
   return need.kind === 'unknown' ? need.unknown.dispatch_id : need.dispatch.dispatch_id
 }
 
+interface KeyState {
+  readonly needs: readonly Need[]
+  readonly currentId: string
+}
+
 /** j and k choose, a and d press the buttons of the chosen card, Enter opens its run. */
 function useKeys(needs: readonly Need[], currentId: string, choose: (id: string) => void, help: () => void): void {
+  // Keys may follow each other faster than the page is drawn, so what they chose is kept beside the drawn state.
+  const state = useRef<KeyState>({ needs, currentId })
+  state.current = { needs, currentId }
   useEffect(() => {
     const handle = (event: KeyboardEvent): void => {
       if (isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
-      const at = needs.findIndex(({ id }) => id === currentId)
-      const current = needs[at]
+      const current = state.current.needs.find(({ id }) => id === state.current.currentId)
       if (event.key === 'j' || event.key === 'k') {
-        const next = needs[Math.max(0, Math.min(needs.length - 1, at + (event.key === 'j' ? 1 : -1)))]
-        choose(next?.id ?? '')
+        const id = neighbourOf(state.current, event.key === 'j' ? 1 : -1)
+        state.current = { ...state.current, currentId: id }
+        choose(id)
       } else if (event.key === '?') help()
       else if (current && (event.key === 'a' || event.key === 'd')) pressIn(current.id, event)
       else if (current && event.key === 'Enter' && event.target === document.body)
@@ -86,7 +94,12 @@ function useKeys(needs: readonly Need[], currentId: string, choose: (id: string)
     }
     document.addEventListener('keydown', handle)
     return () => document.removeEventListener('keydown', handle)
-  })
+  }, [])
+}
+
+function neighbourOf({ needs, currentId }: KeyState, distance: 1 | -1): string {
+  const at = needs.findIndex(({ id }) => id === currentId) + distance
+  return needs[Math.max(0, Math.min(needs.length - 1, at))]?.id ?? ''
 }
 
 function pressIn(id: string, event: KeyboardEvent): void {
