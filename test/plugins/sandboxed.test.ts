@@ -35,10 +35,11 @@ export default definePlugin(({ options, secrets }) => ({
     })
     host.get('critics').add({ name: 'polite', judge: (_, step) => ({ kind: 'continue' }) })
     host.get('channels').add({
-      name: 'paper',
+      ...{ name: 'paper', maxText: 500, replaces: true },
       trouble: () => null,
       async deliver({ text }) {
         if (text === 'refuse') throw new TirelessError('channel_refused', 'no paper')
+        return 'sheet 1'
       },
     })
     host.get('modelProviders').add({
@@ -83,7 +84,8 @@ test('K1, Q18: a sandboxed plugin provides tools, gates, critics, channels and m
   const channel = app.service('channels').all.get('paper')
   assert.equal(channel?.trouble(), null)
   const message: Message = { id: '1', chat_id: null, kind: 'notice', text: 'hello', ts: '2026-01-01T00:00:00Z' }
-  await channel?.deliver(message, new AbortController().signal)
+  assert.deepEqual({ maxText: channel?.maxText, replaces: channel?.replaces }, { maxText: 500, replaces: true })
+  assert.equal(await channel?.deliver(message, new AbortController().signal), 'sheet 1')
   await assert.rejects(async () => channel?.deliver({ ...message, text: 'refuse' }, new AbortController().signal), {
     code: 'channel_refused',
   })

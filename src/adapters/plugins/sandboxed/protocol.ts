@@ -36,7 +36,11 @@ export const offersSchema = z.strictObject({
   tools: list(offeredTool),
   gates: list(z.strictObject({ name: offeredName })),
   critics: list(z.strictObject({ name: offeredName })),
-  channels: list(z.strictObject({ name: offeredName })),
+  channels: list(
+    z.strictObject({
+      ...{ name: offeredName, maxText: z.int().positive().optional(), replaces: z.boolean().optional() },
+    }),
+  ),
   sources: list(z.strictObject({ name: offeredName, type: offeredName })),
   modelProviders: list(
     z.strictObject({ name: offeredName, models: list(z.strictObject({ name, price: price.optional() })) }),

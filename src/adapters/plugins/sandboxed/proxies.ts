@@ -144,15 +144,16 @@ export const criticProxy = ({ name }: { readonly name: string }, client: PluginC
   },
 })
 
-export const channelProxy = ({ name }: { readonly name: string }, client: PluginClient): Channel => ({
-  name,
-  trouble: () => client.trouble(),
-  async deliver(message, signal) {
-    await client.call({
+export const channelProxy = (
+  { name, maxText, replaces = false }: Offers['channels'][number],
+  client: PluginClient,
+): Channel => ({
+  ...{ name, replaces, ...(maxText === undefined ? {} : { maxText }), trouble: () => client.trouble() },
+  deliver: (message, signal) =>
+    client.call({
       ...{ kind: 'channels', name, method: 'deliver', args: [asJson(message)], withinMs: CALL_MS, signal },
-      codes: ['channel_unavailable', 'channel_refused'],
-    })
-  },
+      codes: ['channel_unavailable', 'channel_refused', 'channel_limited'],
+    }),
 })
 
 const sourceEvent = z.object({

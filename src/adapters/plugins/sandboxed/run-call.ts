@@ -33,8 +33,7 @@ export async function runCall(call: Call, item: unknown, tools: CallTools): Prom
     case 'critics':
       return asJson(await (item as Critic).judge(first as never, second as never))
     case 'channels':
-      await (item as Channel).deliver(first as never, tools.signal)
-      return undefined
+      return asJson((await (item as Channel).deliver(first as never, tools.signal)) ?? null)
     case 'sources':
       await (item as Source).run(sinkOf(call.id, tools), tools.signal)
       return undefined

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { asTirelessError, TirelessError } from '../../../domain/error.ts'
 import type { Json } from '../../../domain/json.ts'
 import { pluginLabel, type SANDBOXED_KINDS } from '../../../domain/plugin-manifest.ts'
+import type { Channel } from '../../../ports/channel.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Ids } from '../../../ports/ids.ts'
 import type { ModelProvider } from '../../../ports/model.ts'
@@ -110,7 +111,8 @@ function offersOf(host: MiniHost): Offers {
   const named = (kind: Kind): { name: string }[] => [...host.items(kind).keys()].map((name) => ({ name }))
   return {
     tools: [...host.items('tools').values()].map((tool) => offerTool(tool as AnyTool)),
-    ...{ gates: named('gates'), critics: named('critics'), channels: named('channels') },
+    ...{ gates: named('gates'), critics: named('critics') },
+    channels: [...host.items('channels').values()].map((channel) => offerChannel(channel as Channel)),
     sources: [...host.items('sources')].map(([name, source]) => {
       return { name, type: String((source as { readonly type?: unknown }).type ?? 'plugin') }
     }),
@@ -120,6 +122,11 @@ function offersOf(host: MiniHost): Offers {
     })),
   }
 }
+
+/** It sends no files: its process does not see the workspaces. */
+const offerChannel = ({ name, maxText, replaces }: Channel): Offers['channels'][number] => ({
+  ...{ name, ...(maxText !== undefined && { maxText }), ...(replaces !== undefined && { replaces }) },
+})
 
 /** A model whose price is not offered is not called while a money limit is set. */
 function offerModels(provider: ModelProvider): Offers['modelProviders'][number]['models'] {
