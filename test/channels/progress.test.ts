@@ -5,10 +5,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { z } from 'zod'
+import type { ChannelMessage } from '../../src/domain/message.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { call, LETTER, listApprovals, sendTool, waitStep } from '../support/approval-fixtures.ts'
 import { chatChannel, MORNING } from '../support/chat-kernel.ts'
 import { openTalkApp, pairTalk, routing, say } from '../support/conversations.ts'
+import { fakeTool, PURE } from '../support/fake-tools.ts'
 import { runClockFor } from '../support/kernels.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
 
@@ -59,3 +62,43 @@ for (const [replaces, title] of [
     if (replaces) await waitUntil(async () => /^\*\*✔ Done\*\* · 2 steps/.test((await progress())[0]?.text ?? ''))
     assert.equal((await progress()).length, replaces ? 1 : 0)
   })
+
+test('E16: the message of work that waited for an approval says in the end that it is done', async (t) => {
+  const [home, clock] = [freshFolder(t), new FakeClock({ now: MORNING })]
+  writeFileSync(join(home, 'tireless.yaml'), 'server: { port: 0 }\n')
+  const released = Promise.withResolvers<void>()
+  const send = sendTool()
+  const dig = fakeTool({
+    ...{ name: 'dig', effect: PURE },
+    async run() {
+      await released.promise
+      return 'dug'
+    },
+  })
+  const work = [{ calls: [call('dig')] }, { calls: [call('send', LETTER)] }, waitStep, { text: 'Sent.' }]
+  const sent: ChannelMessage[] = []
+  const chat = {
+    ...chatChannel(),
+    replaces: true,
+    async deliver(message: ChannelMessage) {
+      sent.push(message)
+      return message.id
+    },
+  }
+  const script = { front: () => routing({ new: true, reply: 'I begin.' }), work: () => work.shift() ?? { text: 'x' } }
+  const talk = await openTalkApp(t, script, { home, clock, tools: [send, dig], channels: [chat] })
+  await pairTalk(talk)
+  talk.app.run('start', {}).catch(() => {})
+  await say(talk, 'dig, then send')
+  const texts = () => sent.filter(({ id }) => id.startsWith('progress-')).map(({ text }) => text.split(' ·')[0])
+  await waitUntil(async () => {
+    await runClockFor(clock, 1000)
+    return texts().length > 0
+  })
+  assert.deepEqual(texts(), ['**⏳ Working**'], 'sent once')
+  released.resolve()
+  await waitUntil(async () => (await listApprovals(talk.app)).length > 0)
+  await waitUntil(() => texts().at(-1) === '**⏸ Waiting**')
+  await talk.app.run('approvals allow', { id: (await listApprovals(talk.app))[0]?.id ?? '' })
+  await waitUntil(() => texts().at(-1) === '**✔ Done**')
+})

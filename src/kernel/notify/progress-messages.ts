@@ -8,16 +8,17 @@
 
 import { clipText } from '../../domain/clean-summary.ts'
 import type { DispatchStatus } from '../../domain/dispatch.ts'
-import { asTirelessError } from '../../domain/error.ts'
+import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import { type Language, languageOf } from '../../domain/language.ts'
+import type { NewChannelMessage } from '../../domain/message.ts'
 import { isFrontSession, type ReplyTo } from '../../domain/reply-to.ts'
 import type { Todo } from '../../domain/todo.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { withDeadline } from '../../ports/deadline.ts'
 import type { RunRef, RunSink } from '../../ports/run-sink.ts'
-import { commitOne, fallbackIfUnreadable, type Op, type Store } from '../../ports/store.ts'
+import { commitOne, fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import { readTalk } from '../conversation/expectations.ts'
 import { createWakeSignal } from '../queue/wake-signal.ts'
 
@@ -46,7 +47,8 @@ interface Work extends RunRef {
   readonly calls: string[]
   steps: number
   isOpen: boolean
-  isPosted: boolean
+  /** A message of this run may exist: it was posted now, or before the run parked or the process ended. */
+  mayBePosted: boolean
   /** When it is looked at next. */
   due: number
 }
@@ -64,7 +66,7 @@ export class ProgressMessages {
   }
 
   readonly sink: RunSink = {
-    onRunOpened: (run) => this.#begin(run),
+    onRunOpened: (run, past) => this.#begin(run, past.length > 0),
     onRecord: (run, record) => this.#note(run.run_id, record),
     onRunClosed: (run) => this.#end(run.run_id),
     delta: () => {},
@@ -89,11 +91,11 @@ export class ProgressMessages {
     }
   }
 
-  #begin({ run_id, session_id }: RunRef): void {
+  #begin({ run_id, session_id }: RunRef, mayBePosted: boolean): void {
     if (!this.#isRunning || isFrontSession(session_id)) return
     const since = this.#deps.clock.now()
     this.#works.set(run_id, {
-      ...{ run_id, session_id, since, calls: [], steps: 0, isOpen: true, isPosted: false },
+      ...{ run_id, session_id, since, calls: [], steps: 0, isOpen: true, mayBePosted },
       due: since + FIRST_AFTER_MS,
     })
     this.#changed.ring()
@@ -118,16 +120,16 @@ export class ProgressMessages {
   }
 
   async #show(work: Work, now: number): Promise<void> {
-    const { isOpen, isPosted, run_id } = work
+    const { isOpen, mayBePosted, run_id } = work
     work.due = now + NEXT_AFTER_MS
     if (!isOpen) this.#works.delete(run_id)
-    if (!isOpen && !isPosted) return
+    if (!isOpen && !mayBePosted) return
     try {
-      const ops = await this.#messageOps(work, now)
-      if (ops.length > 0) await commitOne(this.#deps.store, ops)
-      work.isPosted = ops.length > 0
+      const messages = await this.#messages(work, now)
+      for (const message of messages) await this.#put(message, isOpen, now)
+      work.mayBePosted = messages.length > 0
       // Nobody is to be told of this run.
-      if (ops.length === 0) this.#works.delete(run_id)
+      if (messages.length === 0) this.#works.delete(run_id)
     } catch (thrown) {
       const error = asTirelessError(thrown)
       if (error.code.startsWith('store_')) throw error
@@ -135,7 +137,18 @@ export class ProgressMessages {
     }
   }
 
-  async #messageOps(work: Work, now: number): Promise<readonly Op[]> {
+  /** Posts the message if there is none yet and `isNew` allows it; otherwise replaces it, if that is possible. */
+  async #put(message: NewChannelMessage, isNew: boolean, now: number): Promise<void> {
+    const { store } = this.#deps
+    if (isNew && !(await commitOne(store, [{ op: 'post', message, due: now, now }]))[0].duplicate) return
+    const { id, text } = message
+    const [outcome] = await store.commit([{ ops: [{ op: 'revise', id, text, due: now }] }])
+    // There is no such message, or it cannot be replaced.
+    if (outcome?.ok || outcome?.code === 'conflict' || outcome?.code === 'not_found') return
+    throw new TirelessError(outcome?.code ?? 'internal', outcome?.message ?? 'the store returned no outcome')
+  }
+
+  async #messages(work: Work, now: number): Promise<readonly NewChannelMessage[]> {
     const { store, channels } = this.#deps
     const dispatch = await fallbackIfUnreadable(store.dispatch(work.run_id), undefined)
     if (!dispatch) return []
@@ -147,16 +160,10 @@ export class ProgressMessages {
     const text = this.#deps.redact(
       renderProgress({ ...work, ms: now - work.since, status: dispatch.status, todos }, languageOf(said)),
     )
-    return shown.flatMap(({ channel, chat, thread }, at): Op[] => {
-      const id = `progress-${work.run_id}${at === 0 ? '' : `-${at}`}`
-      const place = { channel, chat_id: chat, ...(thread === undefined ? {} : { thread_id: thread }) }
-      const message = { id, ...place, kind: 'reply', text } as const
-      // The first does nothing if the message exists, also one of before a restart.
-      return [
-        { op: 'post', message, due: now, now },
-        { op: 'revise', id, text, due: now },
-      ]
-    })
+    return shown.map(({ channel, chat, thread }, at) => ({
+      ...{ id: `progress-${work.run_id}${at === 0 ? '' : `-${at}`}`, kind: 'reply', text },
+      ...{ channel, chat_id: chat, ...(thread === undefined ? {} : { thread_id: thread }) },
+    }))
   }
 }
 
