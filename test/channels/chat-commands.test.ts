@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { z } from 'zod'
+import { handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
 import { shortId } from '../../src/domain/short-id.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import type { ModelProvider } from '../../src/ports/model.ts'
@@ -12,6 +13,7 @@ import { commitOne } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { chatChannel, sendChatMessage } from '../support/chat-kernel.ts'
+import { chatMessage } from '../support/connecting-channel.ts'
 import { openTalkApp, pairTalk, receivedTexts, routing, say, type TalkApp, work } from '../support/conversations.ts'
 import { isPlanning, MINUTE, NOON } from '../support/kernels.ts'
 import { advanceUntilDone, freshFolder, openApp, waitUntil } from '../support/open-app.ts'
@@ -117,6 +119,56 @@ describe('answers in a chat', () => {
     for (const one of await openIds(talk)) assert.ok(which.includes(`/allow ${one}`), one)
     assert.deepEqual(paid, [])
   })
+
+  test('E12, O11: an old answer sent again does not allow another call of the same session', async (t) => {
+    const { tool, paid } = payTool()
+    const talk = await openTalkApp(
+      t,
+      {
+        front: () => routing({ new: true }),
+        work: ({ messages }) => ({
+          calls: [{ tool: 'pay', args: { to: JSON.stringify(messages).includes('ann.smith') ? 'bob' : 'ann.smith' } }],
+        }),
+      },
+      { tools: [tool] },
+    )
+    await pairTalk(talk)
+    await say(talk, 'settle one after the other')
+    await work(talk)
+    const [ann = ''] = await openIds(talk)
+    assert.ok((await ask(talk, `allow ${ann.slice(0, 3)}`, 'a1')) !== '')
+    assert.ok(receivedTexts(talk).includes('Allowed: pay `{"to":"ann.smith"}`.'))
+    const [bob = ''] = await openIds(talk)
+    assert.equal(bob.slice(0, 8), ann.slice(0, 8), 'the same session')
+    assert.match(await ask(talk, `allow ${ann.slice(0, 3)}`, 'a2'), /^Which call do you mean/)
+    assert.match(await ask(talk, `/allow ${ann}`, 'a3'), /^No effect: pay was already decided/)
+    assert.deepEqual(paid, ['ann.smith'])
+    await ask(talk, `/allow ${bob}`, 'a4')
+    assert.deepEqual(paid, ['ann.smith', 'bob'])
+  })
+
+  test('E12, O11: a sentence that begins like an answer allows nothing', async (t) => {
+    const talk = await openPaying(t)
+    const [id = ''] = await openIds(talk)
+    await ask(talk, `allow ${id.slice(0, 3)} requests per second`)
+    assert.deepEqual([talk.paid, (await openIds(talk)).includes(id)], [[], true])
+  })
+
+  test('E12: the oldest of many open approvals is answered by its id', async (t) => {
+    const talk = await openPaying(t)
+    const [first] = (await talk.app.run('approvals list', { status: 'open' })).items
+    const { store } = talk.app.context
+    const approval = (await store.approval(first?.id ?? '')) ?? assert.fail('nothing waits')
+    const later = Array.from({ length: 60 }, (_, n) => ({
+      ...{ ...approval, id: `${approval.session_id}.9.${n}`, digest: `${n}`, asked_at: approval.expires_at },
+    }))
+    for (const one of later) await commitOne(store, [{ op: 'ask', approval: one }])
+    for (const [n, id] of [approval.id, shortId(later[0]?.id ?? '')].entries()) {
+      await say(talk, `/allow ${id}`, `m${n}`)
+      assert.match((await talk.app.run('notices list', { limit: 1 })).items[0]?.text ?? '', /^Allowed: pay/, id)
+    }
+    assert.equal((await store.approval(approval.id))?.status, 'allowed')
+  })
 })
 
 describe('commands of the command line in a chat', () => {
@@ -171,6 +223,45 @@ describe('commands of the command line in a chat', () => {
       items.map(({ prompt }) => prompt),
       ['write a poem'],
     )
+  })
+
+  test('E16: a command acts once, also if its message comes again later, or its proof under another id', async (t) => {
+    const talk = await openQuiet(t)
+    const state = async (): Promise<string> => (await talk.app.run('status', {})).kernel.state
+    const send = (text: string, message_id: string, proof: string): Promise<unknown> =>
+      handleChatMessage(talk.app.context, chatMessage(text, { message_id }), proof)
+    const before = await state()
+    assert.deepEqual(await send('/pause', 'm1', 'p1'), { duplicate: false })
+    assert.equal(await state(), 'paused')
+    assert.deepEqual(await send('/resume', 'm2', 'p2'), { duplicate: false })
+    assert.deepEqual(await send('/pause', 'm1', 'p3'), { duplicate: true })
+    assert.deepEqual(await send('/pause', 'm9', 'p1'), { duplicate: true })
+    assert.equal(await state(), before)
+    assert.equal((await talk.app.run('notices list', {})).items.length, 2)
+    assert.deepEqual(await talk.app.context.store.setting('chat commands'), [])
+  })
+
+  test('E16: a quick command that hangs says so after ten seconds; its reply follows', async (t) => {
+    const clock = new FakeClock({ now: NOON })
+    const talk = await openTalkApp(t, { front: () => routing({ none: true, reply: '-' }) }, { clock })
+    await pairTalk(talk)
+    const { context } = talk.app
+    const answered = Promise.withResolvers<void>()
+    const list = async () => {
+      await answered.promise
+      return context.models.list()
+    }
+    const models = Object.assign(Object.create(context.models), { list })
+    const texts = async (): Promise<readonly string[]> =>
+      (await talk.app.run('notices list', {})).items.map(({ text }) => text)
+    const handled = handleChatMessage({ ...context, models }, chatMessage('/models list'))
+    // Other commands and chats do not wait for it.
+    await handleChatMessage(context, chatMessage('/queue list', { thread_id: 't' }))
+    await advanceUntilDone(clock, handled)
+    assert.equal((await texts())[0], '/models list takes longer. The reply follows when it has ended.')
+    answered.resolve()
+    await waitUntil(async () => (await texts()).length === 3)
+    assert.match((await texts())[0] ?? '', /scripted/)
   })
 
   test('E16: a slow command is noted until its reply; one that a crash cut short is told, not run again', async (t) => {

@@ -2,13 +2,22 @@
 
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { workspaceKey } from '../../src/domain/label.ts'
-import type { ReceivedFile } from '../../src/domain/message.ts'
+import type { ChatMessage, ReceivedFile } from '../../src/domain/message.ts'
 import { distinctNames, safeFileName } from '../../src/domain/received-file-name.ts'
 import { isFrontSession } from '../../src/domain/reply-to.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -30,12 +39,18 @@ async function openWithFiles(t: TestContext): Promise<TalkApp> {
 const sendFiles = ({ app }: TalkApp, text: string, ...files: readonly ReceivedFile[]): Promise<unknown> =>
   handleChatMessage(app.context, chatMessage(text, { message_id: `m ${text} ${files.length}`, files }))
 
+interface WorkingSession {
+  readonly session_id: string
+  readonly workspace: string
+  readonly prompt: string
+}
+
 /** The workspace and the task of the session that works. */
-async function workingSession({ app }: TalkApp): Promise<{ readonly workspace: string; readonly prompt: string }> {
+async function workingSession({ app }: TalkApp): Promise<WorkingSession> {
   const all = (await app.run('queue list', {})).items
   const { session_id, prompt } = all.find((one) => !isFrontSession(one.session_id)) ?? assert.fail('no session works')
   const { workspace } = (await app.context.store.session(session_id)) ?? assert.fail('no session')
-  return { workspace: workspace ?? '', prompt }
+  return { session_id, workspace: workspace ?? '', prompt }
 }
 
 describe('files in a chat', () => {
@@ -104,15 +119,54 @@ describe('files in a chat', () => {
     const talk = await openWithFiles(t)
     const outside = join(talk.app.service('home').root, 'outside')
     mkdirSync(outside)
+    // More than the folder for received files may have, if its size were counted.
+    writeFileSync(join(outside, 'large'), '')
+    truncateSync(join(outside, 'large'), 2 * 1024 ** 3)
     await sendFiles(talk, 'first', file('a.txt'))
     const front = (await talk.app.run('sessions list', {})).items[0]?.session_id ?? ''
     const { workspace } = (await talk.app.context.store.session(front)) ?? assert.fail('no session')
     rmSync(join(workspace ?? '', 'inbox'), { recursive: true })
     symlinkSync(outside, join(workspace ?? '', 'inbox'))
     await sendFiles(talk, 'second', file('b.txt'), file('c.txt'))
-    assert.deepEqual([existsSync(join(outside, 'b.txt')), readdirSync(outside)], [false, []])
+    assert.deepEqual([existsSync(join(outside, 'b.txt')), readdirSync(outside)], [false, ['large']])
     const [reply] = (await talk.app.run('notices list', {})).items
     assert.match(reply?.text ?? '', /^These files were not accepted:\n- b\.txt/)
+    assert.doesNotMatch(reply?.text ?? '', /is full/)
+  })
+
+  test('E16: /to takes files along; other commands and answers say that they were ignored', async (t) => {
+    const talk = await openWithFiles(t)
+    await sendFiles(talk, 'begin', file('first.txt'))
+    await work(talk)
+    const { session_id, workspace } = await workingSession(talk)
+    await sendFiles(talk, `/to ${session_id} compare it`, file('second.txt', 'two'))
+    const [said] = await talk.app.context.store.inbox(session_id)
+    const [path = ''] = (said?.type === 'user_message' && said.files) || []
+    assert.match(path, /^inbox\/[0-9a-f]{8}\/second\.txt$/)
+    assert.equal(readFileSync(join(workspace, path), 'utf8'), 'two')
+    const replyTo = async (text: string): Promise<string> => {
+      await sendFiles(talk, text, file('third.txt'))
+      return (await talk.app.run('notices list', { limit: 1 })).items[0]?.text ?? ''
+    }
+    for (const command of ['/help', '/queue list', '/to nobody x'])
+      assert.match(await replyTo(command), /\nThe files of this message were ignored/, command)
+  })
+
+  test('E12: a slow download holds up neither other chats and threads nor the commands of its own', async (t) => {
+    const talk = await openWithFiles(t)
+    await talk.app.run('channels pair', { name: 'chat', chat: 'c8' })
+    const arrives = Promise.withResolvers<Uint8Array>()
+    const handled: string[] = []
+    const send = (what: string, more: Partial<ChatMessage>): Promise<unknown> =>
+      handleChatMessage(talk.app.context, chatMessage(what, more)).then(() => handled.push(what))
+    const slow = send('read it', { files: [{ name: 'slow.txt', read: () => arrives.promise }] })
+    const next = send('and this', {})
+    await send('in another chat', { chat_id: 'c8' })
+    await send('in a thread', { thread_id: 't' })
+    await send('/queue list', {})
+    arrives.resolve(Buffer.from('content'))
+    await Promise.all([slow, next])
+    assert.deepEqual(handled, ['in another chat', 'in a thread', '/queue list', 'read it', 'and this'])
   })
 
   test('E16: the webhook takes threads and files; a wrong signature is refused before parsing', async (t) => {

@@ -104,7 +104,7 @@ describe('E12: cards of what waits', () => {
       (await listApprovals(home.app)).map(({ status }) => status),
       ['allowed'],
     )
-    assert.equal(home.chat.received.filter(({ text }) => text === 'Allowed: send.').length, 1)
+    assert.equal(home.chat.received.filter(({ text }) => text.startsWith('Allowed: send `{')).length, 1)
   })
 
   test('the notice of a cycle with a failed run has a button that starts it again', async (t) => {

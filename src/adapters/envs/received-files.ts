@@ -4,7 +4,7 @@
  */
 
 import { constants } from 'node:fs'
-import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { lstat, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
 import { createFolders } from '../../ports/create-folders.ts'
@@ -73,8 +73,14 @@ async function openFolder(workspace: string, names: readonly string[], create: b
 const missing = (names: readonly string[]): TirelessError =>
   new TirelessError('not_found', { what: 'the received file is gone', got: names.join('/') })
 
+/** A link in the place of the folder is not followed: it has no size here, and nothing can be saved there. */
 async function sizeOf(workspace: string, names: readonly string[]): Promise<number> {
   const root = join(workspace, ...names)
+  const isFolder = await lstat(root).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  if (!isFolder) return 0
   const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => [])
   const sizes = entries
     .filter((entry) => entry.isFile())

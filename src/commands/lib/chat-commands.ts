@@ -21,7 +21,9 @@ import {
   storePairing,
 } from '../../kernel/notify/pairing.ts'
 import { iso } from '../../ports/clock.ts'
+import { withDeadline } from '../../ports/deadline.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
+import { looksLikeAnswer } from './chat/answers.ts'
 import { type ChatEffect, replyOnly } from './chat/chat-effect.ts'
 import { inTurn } from './chat/message-queue.ts'
 import { runChatCommand } from './chat/run-chat-command.ts'
@@ -33,16 +35,21 @@ interface Handled {
   readonly duplicate: boolean
 }
 
-/** Most messages of a channel that wait for their turn, and most guesses at a pairing code. */
+/** Most messages of a chat or thread that wait for their turn, and most guesses at a pairing code in a channel. */
 const MAX_WAITING = 5000
 const MAX_GUESSES = 20
+/** The chat waits this long for a quick command. */
+const QUICK_MS = 10_000
 const PAIR = /^\s*\/pair\s+(\S{1,20})\s*$/i
+/** A command whose files are sent on. */
+const TO = /^\s*\/to(?:\s|$)/i
 
 /**
  * Contract: handles each message id of a channel once; resolves when the result is on disk. The channel must not
  * acknowledge the message earlier. The caller has verified the sender. `proof`: evidence of the sender, such as a
- * signature, that is accepted only once. The messages of a channel are handled in the order of the calls. Rejects with
- * `channel_limited` if too many wait. A stranger's message costs one look at the paired chats, and nothing else.
+ * signature, that is accepted only once. The messages of a chat or thread are handled in the order of the calls, and so
+ * are its commands, which do not wait for the files of messages. Rejects with `channel_limited` if too many wait. A
+ * stranger's message costs one look at the paired chats, and nothing else.
  */
 export async function handleChatMessage(
   context: CommandContext,
@@ -52,22 +59,38 @@ export async function handleChatMessage(
   const { store } = context
   const isOwner = await isOwnersChat(context, message)
   if (!isOwner && !PAIR.test(message.text)) return { duplicate: false }
-  const [queue, most] = isOwner ? [message.channel, MAX_WAITING] : [`${message.channel} strangers`, MAX_GUESSES]
-  // Files are read outside of the common order: a slow one delays only the messages of its own channel.
+  const [queue, most] = isOwner ? [queueOf(message), MAX_WAITING] : [`strangers ${message.channel}`, MAX_GUESSES]
+  // Files are read, and commands run, outside of the common order: they delay only their own chat.
   return inTurn(store, queue, most, async () => {
     const files = isOwner ? await filesOf(context, message) : undefined
-    return inOrder(store, () => handle(context, message, files, proof))
+    const { duplicate, finish } = await inOrder(store, () => handle(context, message, files, proof))
+    await finish?.()
+    return { duplicate }
   })
+}
+
+function queueOf(message: ChatMessage): string {
+  const { channel, chat_id, thread_id = null, text } = message
+  const isCommand = !hasUsableFiles(message) && (text.trim().startsWith('/') || looksLikeAnswer(text))
+  return JSON.stringify([isCommand ? 'commands' : 'messages', channel, chat_id, thread_id])
 }
 
 /** One message at a time, so that every guess at a code counts. */
 const inOrder = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
   inTurn(store, '', Number.POSITIVE_INFINITY, work)
 
-/** Contract: the files of a message that is no command; undefined if it has none. */
-async function filesOf({ clock }: Needs<'clock'>, { text, files }: ChatMessage): Promise<ReadFiles | undefined> {
-  if (files === undefined || files.length === 0 || text.trim().startsWith('/')) return undefined
-  return readFiles(clock, files, languageOf(text))
+const hasUsableFiles = ({ text, files = [] }: ChatMessage): boolean =>
+  files.length > 0 && (!text.trim().startsWith('/') || TO.test(text))
+
+/** Contract: undefined if the message has no files, or is a command that takes none. */
+async function filesOf({ clock }: Needs<'clock'>, message: ChatMessage): Promise<ReadFiles | undefined> {
+  if (!hasUsableFiles(message)) return undefined
+  return readFiles(clock, message.files ?? [], languageOf(message.text))
+}
+
+/** `finish`: what the chat waits for; the message counts as handled before. */
+interface Handling extends Handled {
+  finish?(): Promise<void>
 }
 
 async function handle(
@@ -75,7 +98,7 @@ async function handle(
   message: ChatMessage,
   files: ReadFiles | undefined,
   proof?: string,
-): Promise<Handled> {
+): Promise<Handling> {
   const { channel, message_id } = message
   const isOwner = await isOwnersChat(context, message)
   const effect = isOwner ? await effectOf(context, message, files) : await tryPairing(context, message)
@@ -85,20 +108,31 @@ async function handle(
     { op: 'hear', channel, message_id, now },
     ...(proof === undefined ? [] : [{ op: 'hear', channel: `${channel} proof`, message_id: proof, now } as const]),
   ]
-  const reply = (text: string): readonly Op[] => [replyOp(context, message, text)]
+  const ignored = ignoredFiles(context, message, effect)
+  const reply = (text: string): readonly Op[] => [replyOp(context, message, [text, ...ignored].join('\n'))]
   switch (effect.kind) {
     case 'message': {
       const said = ownerMessage(context, message, files)
       const { duplicate } = await submitMessage(context, channelChat(message), said, { hear, reply })
       return { duplicate }
     }
-    case 'slow':
-      return startSlowCommand(context, message, hear, effect)
+    case 'run':
+      return startCommand(context, message, effect, { hear, reply })
     case 'command':
       return commitCommand(context, effect, { hear, reply })
     default:
       return assertNever(effect)
   }
+}
+
+/** Contract: what to add to the reply to a command that came with files and does not take them. */
+function ignoredFiles(
+  { notifier }: Needs<'notifier'>,
+  { text, files = [] }: ChatMessage,
+  effect: ChatEffect,
+): readonly string[] {
+  const isTaken = effect.kind === 'message' || (effect.kind === 'command' && effect.takesFiles === true)
+  return files.length === 0 || isTaken || text.trim() === '' ? [] : [TEXTS[notifier.language()].filesIgnored]
 }
 
 /** Contract: undefined if the message says nothing: there is nothing to answer, and no model is asked. */
@@ -108,7 +142,7 @@ async function effectOf(
   files: ReadFiles | undefined,
 ): Promise<ChatEffect | undefined> {
   const hasText = message.text.trim() !== ''
-  if (hasText) return runChatCommand(context, message)
+  if (hasText) return runChatCommand(context, message, files)
   if (!files || files.files.length + files.refused.length === 0) return undefined
   const language = context.notifier.language()
   return files.files.length > 0 ? { kind: 'message' } : replyOnly(describeRefused(files.refused, language))
@@ -123,13 +157,14 @@ function ownerMessage(context: CommandContext, message: ChatMessage, files: Read
   return { ...said, attach: attachFiles(context, { ...files, key, text, language }) }
 }
 
-/** The reply to a message: one id for each message, so that it is sent once. */
+/** The reply to a message: one id for each message, so that it is sent once. `which`: it is not the only one. */
 function replyOp(
   { clock }: Needs<'clock'>,
   { channel, chat_id, message_id, thread_id }: NotedCommand,
   text: string,
+  which = '',
 ): Op {
-  const id = `reply-${hash('sha256', JSON.stringify([channel, message_id])).slice(0, 24)}`
+  const id = `reply-${hash('sha256', JSON.stringify([channel, message_id])).slice(0, 24)}${which}`
   const now = clock.now()
   const thread = thread_id === undefined ? {} : { thread_id }
   return { op: 'post', message: { id, channel, chat_id, kind: 'reply', text, ...thread }, due: now, now }
@@ -158,13 +193,13 @@ async function commitCommand(
 }
 
 /** The message counts as handled once it is noted; the reply follows when the command has ended. */
-async function startSlowCommand(
+async function startCommand(
   context: CommandContext,
   message: ChatMessage,
-  hear: readonly Op[],
-  { run }: Extract<ChatEffect, { kind: 'slow' }>,
-): Promise<Handled> {
-  const { store } = context
+  { pace, run }: Extract<ChatEffect, { kind: 'run' }>,
+  { hear, reply }: Receipt,
+): Promise<Handling> {
+  const { store, clock, notifier } = context
   try {
     await commitOne(store, [...hear, await noteOp(store, message)])
   } catch (thrown) {
@@ -172,21 +207,28 @@ async function startSlowCommand(
     throw thrown
   }
   // If the store is closed meanwhile, the note remains, and the next start says what happened.
-  void run()
-    .then((text) => answerNoted(context, message, text))
-    .catch(() => {})
-  return { duplicate: false }
+  const end = (): Promise<unknown> =>
+    run()
+      .then((text) => answerNoted(context, message, reply(text)))
+      .catch(() => {})
+  const sayLater = (): Promise<unknown> =>
+    commitOne(store, [replyOp(context, message, TEXTS[notifier.language()].takesLonger(message.text), '-later')])
+  const finish = async (): Promise<void> => {
+    if (pace === 'slow') void end()
+    else await withDeadline({ clock, ms: QUICK_MS }, end, sayLater)
+  }
+  return { duplicate: false, finish }
 }
 
-const answerNoted = (context: Needs<'clock' | 'store'>, noted: NotedCommand, text: string): Promise<unknown> =>
-  inOrder(context.store, async () =>
-    commitOne(context.store, [await removeNoteOp(context.store, noted), replyOp(context, noted, text)]),
-  )
+const answerNoted = ({ store }: Needs<'store'>, noted: NotedCommand, reply: readonly Op[]): Promise<unknown> =>
+  inOrder(store, async () => commitOne<readonly Op[]>(store, [await removeNoteOp(store, noted), ...reply]))
 
 /** Contract: tells the chats of commands that an earlier process left unanswered; call it before messages arrive. */
 export async function tellInterruptedCommands(context: Needs<'clock' | 'notifier' | 'store'>): Promise<void> {
   for (const noted of await notedCommands(context.store))
-    await answerNoted(context, noted, interruptedText(noted.text, context.notifier.language()))
+    await answerNoted(context, noted, [
+      replyOp(context, noted, interruptedText(noted.text, context.notifier.language())),
+    ])
 }
 
 /** Checks the pairing code in a message of an unpaired chat; undefined: it has no code, or none is expected. */
@@ -219,9 +261,13 @@ const TEXTS = {
   en: {
     paired: (kernel: string) => `This chat is paired with Kernel[${kernel}]. Send /notice to get its notices here.`,
     wrongCode: 'Wrong or expired pairing code. The owner can get a new one: tireless channels pair NAME',
+    filesIgnored: 'The files of this message were ignored: this command takes none.',
+    takesLonger: (command: string) => `${command} takes longer. The reply follows when it has ended.`,
   },
   zh: {
     paired: (kernel: string) => `本会话已与 Kernel[${kernel}] 配对。发送 /notice 可在此接收通知。`,
     wrongCode: '配对码错误或已失效。所有者可用 tireless channels pair NAME 获取新的配对码。',
+    filesIgnored: '本消息的文件已忽略：此命令不接收文件。',
+    takesLonger: (command: string) => `${command} 需要更长时间，完成后会回复。`,
   },
 } as const satisfies Record<Language, object>

@@ -34,9 +34,12 @@ export function eventHandlers(
       async [MESSAGE_EVENT](data) {
         const heard = parseMessageEvent(data, api.knownBot()?.open_id)
         if (!heard) return
-        await inOrder(heard.message.chat_id, async () => {
-          if (await threads.decide(api, heard, signal)) await listener.receive(withFiles(api, heard))
+        // Handed over in order, and not one by one: a command does not wait for the files of an earlier message.
+        const handedOver = await inOrder(heard.message.chat_id, async () => {
+          const isForBot = await threads.decide(api, heard, signal)
+          return { done: isForBot ? listener.receive(withFiles(api, heard)) : undefined }
         })
+        await handedOver.done
       },
       async [PRESS_EVENT](data) {
         const pressed = parsePressEvent(data)
@@ -49,7 +52,7 @@ export function eventHandlers(
   }
 }
 
-type Lines = (chat: string | null, work: () => Promise<unknown>) => Promise<unknown>
+type Lines = <T>(chat: string | null, work: () => Promise<T>) => Promise<T>
 
 /** Runs the work of each chat one after the other. */
 function createLines(): Lines {

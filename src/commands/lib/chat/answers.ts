@@ -10,9 +10,12 @@ import { resolveOps } from '../../unknowns.ts'
 import type { Needs } from '../context.ts'
 import { type ChatEffect, replyOnly } from './chat-effect.ts'
 
-/** At most this many open approvals, and old ones, are looked at. */
-const MAX_OPEN = 50
-const MAX_OLD = 1000
+/** At most this many are listed. */
+const MAX_LISTED = 50
+/** At most this many are looked at. */
+const MAX_READ = 1000
+/** What was decided within this time may be what a part of an id means. */
+const RECENT_MS = 24 * 3_600_000
 const MAX_ARGUMENTS = 300
 /** Shorter beginnings of ids are taken for typing errors. */
 const MIN_TYPED = 3
@@ -28,17 +31,20 @@ export function matchingIds<T>(typed: string, all: readonly T[], idOf: (one: T) 
 }
 
 export async function listApprovals({ store }: Needs<'store'>, language: Language): Promise<string> {
-  const open = await store.approvals({ status: 'open', limit: MAX_OPEN })
-  const lines = open.map(({ id, tool, args }) => {
-    const call = clipText(JSON.stringify(args), MAX_ARGUMENTS)
-    return `- ${tool} \`${call}\`\n  \`/allow ${shortId(id)}\` · \`/deny ${shortId(id)}\``
-  })
+  const open = await store.approvals({ status: 'open', limit: MAX_LISTED })
+  const lines = open.map(
+    (one) => `- ${describeCall(one)}\n  \`/allow ${shortId(one.id)}\` · \`/deny ${shortId(one.id)}\``,
+  )
   return lines.join('\n') || TEXTS[language].nothingWaits
 }
 
+const describeCall = ({ tool, args }: Approval): string =>
+  `${tool} \`${clipText(JSON.stringify(args), MAX_ARGUMENTS)}\``
+
 /**
  * `/allow ID`, `/deny ID reason`: without an id, the only open approval is meant. An answer to one that was answered
- * before, or has expired, changes nothing.
+ * before, or has expired, changes nothing. Nor does a part of an id that could mean an open one and another: who
+ * answers an old message again must not allow what waits now.
  */
 export async function answerInChat(
   context: AnswerNeeds,
@@ -48,23 +54,35 @@ export async function answerInChat(
 ): Promise<ChatEffect> {
   const [typed, reason] = firstWord(rest)
   const texts = TEXTS[language]
-  const open = await context.store.approvals({ status: 'open', limit: MAX_OPEN })
-  const [only, second] = matchingIds(typed, open, ({ id }) => id)
-  if (only && !second) {
+  const meant = await approvalsMeant(context, typed)
+  const [only, second] = meant
+  if (only?.status === 'open' && !second) {
     const given = { approval_id: only.id, answer, reason: reason || null, grant: null }
-    return { kind: 'command', ops: answerOps(given, context.clock.now()), text: texts[answer](only.tool) }
+    return { kind: 'command', ops: answerOps(given, context.clock.now()), text: texts[answer](describeCall(only)) }
   }
-  const old = only || typed === '' ? undefined : await findAnswered(context, typed)
-  if (old) return replyOnly(texts.stale(old.tool, old.status))
+  if (only && meant.every(({ status }) => status !== 'open')) return replyOnly(texts.stale(only.tool, only.status))
   return replyOnly([texts.whichApproval(typed), await listApprovals(context, language)].join('\n'))
 }
 
-const findAnswered = async ({ store }: Needs<'store'>, typed: string): Promise<Approval | undefined> =>
-  matchingIds(typed, await store.approvals({ limit: MAX_OLD }), ({ id }) => id).find(({ status }) => status !== 'open')
+/** Contract: the one with this id; otherwise those that a part of an id may mean; all open ones if nothing was typed. */
+async function approvalsMeant({ store, clock }: AnswerNeeds, typed: string): Promise<readonly Approval[]> {
+  if (typed === '') return store.approvals({ status: 'open', limit: MAX_READ })
+  const exact = await store.approval(typed)
+  if (exact) return [exact]
+  const found = matchingIds(typed, await store.approvals({ limit: MAX_READ }), ({ id }) => id)
+  const since = clock.now() - RECENT_MS
+  const recent = found.filter(({ status, answered_at }) => status === 'open' || Date.parse(answered_at ?? '') >= since)
+  return recent.length > 0 ? recent : found
+}
 
 const ALLOW = '(?:allow|approve|批准|允许|同意)'
 const DENY = '(?:deny|refuse|拒绝|否决)'
-const ONE_LINE = new RegExp(`^\\s*(?:(${ALLOW})|${DENY})\\s*([0-9a-f]{3}[0-9a-f.-]*)(?:[\\s,，:：]+(\\S.*))?\\s*$`, 'i')
+const ID = '([0-9a-f]{3}[0-9a-f.-]*)'
+/** A reason may follow only where it does no harm: "allow 100 requests per second" is a message. */
+const ONE_LINE = new RegExp(`^\\s*(?:${ALLOW}\\s*${ID}|${DENY}\\s*${ID}(?:[\\s,，:：]+(\\S.*))?)\\s*$`, 'i')
+
+/** Contract: whether the text has the form of an answer; it is one if there is such an approval. */
+export const looksLikeAnswer = (text: string): boolean => ONE_LINE.test(text)
 
 /**
  * `allow 3f2`, `拒绝 3f2 太贵`, as a whole message of one line. Contract: undefined if the message is something else,
@@ -75,11 +93,10 @@ export async function readOneLineAnswer(
   text: string,
   language: Language,
 ): Promise<ChatEffect | undefined> {
-  const [, allow, id = '', reason = ''] = ONE_LINE.exec(text) ?? []
-  if (id === '') return undefined
-  const known = matchingIds(id, await context.store.approvals({ limit: MAX_OLD }), (approval) => approval.id)
-  if (known.length === 0) return undefined
-  return answerInChat(context, allow === undefined ? 'denied' : 'allowed', `${id} ${reason}`, language)
+  const [, allowed, denied, reason = ''] = ONE_LINE.exec(text) ?? []
+  const id = allowed ?? denied
+  if (id === undefined || (await approvalsMeant(context, id)).length === 0) return undefined
+  return answerInChat(context, allowed === undefined ? 'denied' : 'allowed', `${id} ${reason}`, language)
 }
 
 /** `/resolve ID happened|not|recheck` */
@@ -111,7 +128,7 @@ export async function retryInChat(context: AnswerNeeds, rest: string, language: 
   const [typed] = firstWord(rest)
   const { store, clock } = context
   const [failed, dead] = await Promise.all(
-    (['failed', 'dead'] as const).map((status) => store.dispatches({ status, limit: MAX_OLD })),
+    (['failed', 'dead'] as const).map((status) => store.dispatches({ status, limit: MAX_READ })),
   )
   const all = [...(failed ?? []), ...(dead ?? [])]
   const [only, second] = typed === '' ? [] : matchingIds(typed, all, ({ dispatch_id }) => dispatch_id)
@@ -131,8 +148,8 @@ type Ending = Exclude<ApprovalStatus, 'open'> | string
 
 const TEXTS = {
   en: {
-    allowed: (tool: string) => `Allowed: ${tool}.`,
-    denied: (tool: string) => `Denied: ${tool}.`,
+    allowed: (call: string) => `Allowed: ${call}.`,
+    denied: (call: string) => `Denied: ${call}.`,
     stale: (tool: string, ending: Ending) => `No effect: ${tool} was already decided (${ending}).`,
     nothingWaits: 'Nothing waits for your approval.',
     whichApproval: (typed: string) => `Which call do you mean${typed === '' ? '' : ` by ${typed}`}? These wait:`,
@@ -143,8 +160,8 @@ const TEXTS = {
     whichRun: (typed: string) => `No single failed run is called "${typed}". See: /queue list --status failed`,
   },
   zh: {
-    allowed: (tool: string) => `已批准：${tool}。`,
-    denied: (tool: string) => `已拒绝：${tool}。`,
+    allowed: (call: string) => `已批准：${call}。`,
+    denied: (call: string) => `已拒绝：${call}。`,
     stale: (tool: string, ending: Ending) => `无效：${tool} 已经有结果（${ending}）。`,
     nothingWaits: '没有等待批准的调用。',
     whichApproval: (typed: string) => `你指的是哪一个${typed === '' ? '' : `（${typed}）`}？等待批准的有：`,

@@ -2,7 +2,8 @@
 
 import { type Language, languageOf } from '../../../domain/language.ts'
 import type { ChatMessage } from '../../../domain/message.ts'
-import { channelChat, publishOp } from '../../../kernel/conversation/front-session.ts'
+import { attachFiles, type ReadFiles } from '../../../kernel/conversation/attach-files.ts'
+import { channelChat, sessionOps } from '../../../kernel/conversation/front-session.ts'
 import { setNoticeTarget } from '../../../kernel/notify/notice-target.ts'
 import { summarizeStatus } from '../../status.ts'
 import type { CommandContext } from '../context.ts'
@@ -22,14 +23,19 @@ import { chatVerbs, nearestVerb, runVerb } from './verbs.ts'
 
 const MAX_SESSIONS = 1000
 
-export async function runChatCommand(context: CommandContext, message: ChatMessage): Promise<ChatEffect> {
+/** Contract: `files`: those that came with the message, if it is no command or one that takes files. */
+export async function runChatCommand(
+  context: CommandContext,
+  message: ChatMessage,
+  files?: ReadFiles,
+): Promise<ChatEffect> {
   const text = message.text.trim()
   if (!text.startsWith('/')) return (await readOneLineAnswer(context, text, languageOf(text))) ?? { kind: 'message' }
   const language = context.notifier.language()
   const [typed, rest] = firstWord(text.slice(1))
   const name = typed.toLowerCase()
   const own = Object.hasOwn(OWN, name) ? OWN[name] : undefined
-  if (own) return own({ context, message, rest, language })
+  if (own) return own({ context, message, rest, language, ...(files && { files }) })
   const verb = await runVerb(context, message, text.slice(1), language)
   return (
     verb ?? replyOnly([help(language), TEXTS[language].unknown(typed, nearestVerb(name, Object.keys(OWN)))].join('\n'))
@@ -41,6 +47,7 @@ interface TypedCommand {
   readonly message: ChatMessage
   readonly rest: string
   readonly language: Language
+  readonly files?: ReadFiles
 }
 
 /** The chat's own commands. A command of the command line with the same name is used if there are more words. */
@@ -76,16 +83,19 @@ async function chooseNoticeTarget({ context, message, rest, language }: TypedCom
   return { kind: 'command', ops: [setNoticeTarget({ channel, chat_id })], text: texts.bound(context.kernelId) }
 }
 
-/** `/to SESSION text`: a message to one session. */
-async function sendToSession({ context, message, rest, language }: TypedCommand): Promise<ChatEffect> {
+/** `/to SESSION text`: a message to one session, with its files. */
+async function sendToSession({ context, message, rest, language, files }: TypedCommand): Promise<ChatEffect> {
   const texts = TEXTS[language]
   const [typed, text] = firstWord(rest)
   const sessions = typed === '' ? [] : await context.store.sessions({ limit: MAX_SESSIONS, archived: true })
   const [only, second] = matchingIds(typed, sessions, ({ session_id }) => session_id)
-  if (!only || second || text === '') return replyOnly(texts.whichSession(typed))
-  const said = { id: `${message.channel} ${message.message_id}`, text }
-  const op = publishOp(context, channelChat(message), only.session_id, said)
-  return { kind: 'command', ops: [op], text: texts.sent(only.session_id) }
+  if (!only || second || (text === '' && !files?.files.length)) return replyOnly(texts.whichSession(typed))
+  const id = `${message.channel} ${message.message_id}`
+  const attach = files && attachFiles(context, { ...files, key: id, text, language })
+  const said = { id, text, ...(attach && { attach }) }
+  const { ops, note } = await sessionOps(context, channelChat(message), only.session_id, said)
+  const told = [texts.sent(only.session_id), ...(note === undefined ? [] : [note])].join('\n')
+  return { kind: 'command', ops, text: told, takesFiles: true }
 }
 
 type Status = Awaited<ReturnType<typeof summarizeStatus>>

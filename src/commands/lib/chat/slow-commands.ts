@@ -1,6 +1,6 @@
 /**
- * Chat commands that take a while. Each is noted in the commit that hears its message, and the note is removed in the
- * commit with its reply. So a command whose process died is never run again, and its chat is told.
+ * Chat commands that commit by themselves. Each is noted in the commit that hears its message, and the note is removed
+ * in the commit with its reply. So a command whose process died is never run again, and its chat is told.
  */
 
 import type { Json } from '../../../domain/json.ts'

@@ -85,7 +85,7 @@ export async function runVerb(
   const pace = CHAT_VERBS[command.name as CommandName]
   if (pace === undefined) return replyOnly(TEXTS[language].notHere(command.name))
   const run = (): Promise<string> => runCommand(context, command, { message, words }, language)
-  return pace === 'slow' ? { kind: 'slow', run } : replyOnly(await run())
+  return { kind: 'run', pace, run }
 }
 
 interface FoundVerb {
