@@ -122,29 +122,29 @@ describe('answers in a chat', () => {
 
   test('E12, O11: an old answer sent again does not allow another call of the same session', async (t) => {
     const { tool, paid } = payTool()
+    const calls = ['ann.smith', 'bob'].map((to) => ({ tool: 'pay', args: { to } }))
     const talk = await openTalkApp(
       t,
       {
         front: () => routing({ new: true }),
-        work: ({ messages }) => ({
-          calls: [{ tool: 'pay', args: { to: JSON.stringify(messages).includes('ann.smith') ? 'bob' : 'ann.smith' } }],
-        }),
+        work: ({ messages }) => (JSON.stringify(messages).includes('ann.smith') ? { text: 'Done.' } : { calls }),
       },
       { tools: [tool] },
     )
     await pairTalk(talk)
-    await say(talk, 'settle one after the other')
+    await say(talk, 'settle both')
     await work(talk)
-    const [ann = ''] = await openIds(talk)
-    assert.ok((await ask(talk, `allow ${ann.slice(0, 3)}`, 'a1')) !== '')
-    assert.ok(receivedTexts(talk).includes('Allowed: pay `{"to":"ann.smith"}`.'))
-    const [bob = ''] = await openIds(talk)
-    assert.equal(bob.slice(0, 8), ann.slice(0, 8), 'the same session')
-    assert.match(await ask(talk, `allow ${ann.slice(0, 3)}`, 'a2'), /^Which call do you mean/)
-    assert.match(await ask(talk, `/allow ${ann}`, 'a3'), /^No effect: pay was already decided/)
+    const { items } = await talk.app.run('approvals list', { status: 'open' })
+    const ann = shortId(items.find(({ args }) => JSON.stringify(args).includes('ann'))?.id ?? '')
+    const reply = async (text: string, id: string): Promise<string> => {
+      await say(talk, text, id)
+      return (await talk.app.run('notices list', { limit: 1 })).items[0]?.text ?? ''
+    }
+    assert.equal(await reply(`/allow ${ann}`, 'a1'), 'Allowed: pay `{"to":"ann.smith"}`.')
+    assert.match(await reply(`allow ${ann.slice(0, 3)}`, 'a2'), /^Which call do you mean/)
+    assert.match(await reply(`/allow ${ann}`, 'a3'), /^No effect: pay was already decided/)
+    await work(talk)
     assert.deepEqual(paid, ['ann.smith'])
-    await ask(talk, `/allow ${bob}`, 'a4')
-    assert.deepEqual(paid, ['ann.smith', 'bob'])
   })
 
   test('E12, O11: a sentence that begins like an answer allows nothing', async (t) => {
