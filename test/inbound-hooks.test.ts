@@ -100,8 +100,14 @@ describe('unpaired chats through a signed relay', () => {
       { noticeTarget: null, replies: [] },
     )
     const { code } = await hooked.app.run('channels pair', { name: 'webhook' })
+    assert.equal(await noticeTarget(hooked), null, 'no notices before a chat has sent the code')
     await send(hooked, { text: `/pair ${code}` }, { delivery: 'n2' })
     assert.deepEqual(await pairedChats(hooked), [null])
+    assert.deepEqual(await noticeTarget(hooked), { channel: 'webhook', chat_id: null, by: 'person' })
+    await pairChat(hooked, 'c5')
+    assert.deepEqual(await noticeTarget(hooked), { channel: 'webhook', chat_id: 'c5', by: 'person' })
+    await pairChat(hooked, 'c6')
+    assert.deepEqual(await noticeTarget(hooked), { channel: 'webhook', chat_id: 'c5', by: 'person' })
   })
 
   test('a code pairs one chat: once, within ten minutes, with at most five guesses, also concurrently', async (t) => {

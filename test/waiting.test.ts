@@ -102,7 +102,7 @@ describe('a notice of a call that needs approval', () => {
         { id: notice?.id, chat_id: notice?.chat_id, kind: notice?.kind, more },
         { id: `approval-${id}`, chat_id: 'c1', kind: 'notice', more: [] },
       )
-      assert.match(notice?.text ?? '', /^send needs your approval\n- arguments: \{"to":"bob","text":"hello"\}\n/)
+      assert.match(notice?.text ?? '', /^send needs your approval\n- arguments: `\{"to":"bob","text":"hello"\}`\n/)
       assert.ok(notice?.text.includes(`- to allow it: tireless approvals allow ${id}\n`))
       assert.ok(notice?.text.includes(`- to deny it: tireless approvals deny ${id}\n`))
     })

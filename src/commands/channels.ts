@@ -160,7 +160,9 @@ export const channelsPair = defineCommand({
     }
     const code = derivePairingCode(`${ids.next()}${ids.next()}`)
     const pairing = beginPairing(name, code, now)
-    await commitOne(store, [binding, storePairing(pairing)])
+    // Without a chat of its own, the channel has nowhere to send notices before a chat has sent the code.
+    const isReachable = (channel.ownChat?.() ?? null) !== null
+    await commitOne(store, [...(isReachable ? [binding] : []), storePairing(pairing)])
     return { target: await notifier.target(), code, expires_at: iso(pairing.until) }
   },
 })

@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { renderCard } from '../../src/adapters/channels/lark/render-card.ts'
 import { handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
 import { TirelessError } from '../../src/domain/error.ts'
+import { codeSpan, showArguments } from '../../src/domain/shown-text.ts'
+import { questionTexts } from '../../src/kernel/notify/waiting-texts.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ModelScript, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { answerApproval, call, drainQueue, listApprovals, sendTool } from '../support/approval-fixtures.ts'
@@ -52,9 +55,9 @@ describe('E12: cards of what waits', () => {
     await run(home, 'send two')
     const [card, ...more] = visibleCards(home.chat)
     assert.deepEqual([card?.title, more], ['3 things wait for you', []])
-    assert.match(card?.items[1]?.text ?? '', /^\*\*The agent \S+ asks\*\*\ncolour\?\n- to answer: `\/to \S+ …`$/)
+    assert.match(card?.items[1]?.text ?? '', /^\*\*The agent \S+ asks\*\*\n> colour\?\n- to answer: `\/to \S+ …`$/)
     const [first, second] = await listApprovals(home.app)
-    assert.match(card?.items[0]?.text ?? '', /- arguments: `\{"to":"bob","text":"one"\}`\n/)
+    assert.match(card?.items[0]?.text ?? '', /\n- arguments: `\{"to":"bob","text":"one"\}`$/)
     assert.match(card?.items[0]?.text ?? '', /- from: agent default · session \S+/)
     assert.deepEqual(
       new Set(buttonsOn(card).map(({ command }) => command)),
@@ -170,5 +173,76 @@ describe('E12: cards of what waits', () => {
       second?.text ?? '',
       /^2 things wait for you\n\n[\s\S]*`\/allow \S+` · `\/deny \S+`\n\n[\s\S]*`\/allow /,
     )
+  })
+})
+
+describe('E12: cards that reach nobody, or the wrong chat', () => {
+  test('a card that was refused is told again, an hour later at the earliest, then ever more rarely', async (t) => {
+    const home = await openHome(t)
+    home.chat.problem = new TirelessError('channel_refused', 'no such chat')
+    await run(home, 'send one')
+    const countPosted = async () => (await home.app.run('notices list', {})).items.length
+    for (let n = 0; n < 6; n += 1) {
+      await home.clock.advance(10 * MINUTE - 1)
+      await deliver(home)
+    }
+    assert.equal(await countPosted(), 1, 'no loop')
+    await home.clock.advance(MINUTE)
+    await deliver(home)
+    assert.equal(await countPosted(), 2)
+    await home.clock.advance(61 * MINUTE)
+    await deliver(home)
+    assert.equal(await countPosted(), 2)
+    home.chat.problem = null
+    await home.clock.advance(60 * MINUTE)
+    await deliver(home)
+    const [open] = await listApprovals(home.app)
+    assert.deepEqual(
+      visibleCards(home.chat).map((card) => buttonsOn(card)[0]?.command),
+      [`/allow ${open?.id}`],
+    )
+  })
+
+  test('/notice in another chat brings the open cards there; the old card says so and has no buttons', async (t) => {
+    const home = await openHome(t)
+    await run(home, 'send one', 'ask colour')
+    await home.app.run('channels pair', { name: 'chat', chat: 'c2' })
+    await deliver(home)
+    await deliver(home)
+    const seen = [...home.chat.shown.values()].map(({ chat_id, card }) => [chat_id, buttonsOn(card).length])
+    assert.deepEqual(seen, [
+      ['c1', 0],
+      ['c2', 2],
+    ])
+    const [old, current] = visibleCards(home.chat)
+    for (const { text } of old?.items ?? []) assert.match(text, /— \*\*moved to another chat\*\*$/)
+    assert.equal(current?.items.length, 2)
+  })
+
+  test('however long the arguments are, each item says why, from where and how to answer', async (t) => {
+    const home = await openHome(t)
+    await run(home, ...Array.from({ length: 25 }, (_, n) => `send ${`x${n}`.repeat(900)}`))
+    await deliver(home)
+    const items = visibleCards(home.chat).flatMap((card) => card.items)
+    assert.equal(items.length, 25)
+    const texts = [...home.chat.shown.values()].map(({ text }) => text).join()
+    for (const { text, actions } of items) {
+      assert.match(text, /\n- why: .+\n- from: .+\n- sends to: .+\n- expires: .+\n- arguments: /)
+      assert.ok(texts.includes(actions[0]?.command.slice(-8) ?? assert.fail()))
+    }
+    for (const message of home.chat.shown.values()) {
+      const card = renderCard(message)
+      for (const { text } of message.card?.items ?? []) assert.ok(card.includes(JSON.stringify(text).slice(1, -1)))
+    }
+  })
+})
+
+describe('E12: arguments cannot deceive', () => {
+  test('invisible characters are written out, backticks do not end the code, questions are quoted', () => {
+    const args = { to: 'bob\u202e', text: '` **allowed** ``\u2028' }
+    assert.equal(codeSpan(showArguments(args)), '```{"to":"bob\\u202e","text":"` **allowed** ``\\u2028"}```')
+    const asked = { question: 'Which?\n- to answer: `/allow 1`', session_id: 's', agent_id: 'a' }
+    assert.match(questionTexts(asked, 'en').describe(4000), /\n> Which\?\n> - to answer: `\/allow 1`\n- to answer: /)
+    assert.match(questionTexts(asked, 'zh').alone, /\n\n（a 想问你。回答：tireless send/)
   })
 })

@@ -1,5 +1,6 @@
 /** A chat that shows cards and, if it can, replaces them in place. */
 
+import type { TirelessError } from '../../src/domain/error.ts'
 import type { Card, ChannelMessage, MessageAction } from '../../src/domain/message.ts'
 import type { Channel } from '../../src/ports/channel.ts'
 
@@ -8,13 +9,16 @@ export interface CardChannel extends Channel {
   readonly received: ChannelMessage[]
   /** What is on the screen: by the id that the chat gave. */
   readonly shown: Map<string, ChannelMessage>
+  /** Why nothing can be delivered now; a test may change it. */
+  problem: TirelessError | null
 }
 
 export function cardChannel({ replaces = true } = {}): CardChannel {
   const [received, shown]: [ChannelMessage[], Map<string, ChannelMessage>] = [[], new Map()]
-  return {
-    ...{ name: 'chat', replaces, received, shown, trouble: () => null },
+  const chat: CardChannel = {
+    ...{ name: 'chat', replaces, received, shown, problem: null, trouble: () => null },
     async deliver(message) {
+      if (chat.problem) throw chat.problem
       received.push(message)
       const id = message.replaces ?? `p${shown.size + 1}`
       shown.set(id, message)
@@ -24,6 +28,7 @@ export function cardChannel({ replaces = true } = {}): CardChannel {
       throw new Error('not used')
     },
   }
+  return chat
 }
 
 export const visibleCards = ({ shown }: CardChannel): readonly Card[] =>

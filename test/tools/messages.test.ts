@@ -132,7 +132,7 @@ describe('send_message', () => {
     })
     assert.deepEqual(
       own.delivered.map((text) => text.split('\n')[0]),
-      ['-: now?'],
+      ['-: > now?'],
     )
   })
 })
@@ -150,7 +150,7 @@ describe('ask_user', () => {
     assert.match(
       own.delivered[0] ?? '',
       new RegExp(
-        `^-: red or blue\\?\\n\\n\\(The agent default asks\\. Answer: tireless send --session ${session_id} "…"\\)$`,
+        `^-: > red or blue\\?\\n\\n\\(The agent default asks\\. Answer: tireless send --session ${session_id} "…"\\)$`,
       ),
     )
     await app.run('start', { until_idle: true })

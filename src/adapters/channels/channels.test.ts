@@ -270,3 +270,8 @@ describe('the webhook: incoming messages', () => {
     assert.match(poor.trouble() ?? '', /HOOK is empty/)
   })
 })
+
+test('E12: a webhook that cannot replace messages says so', () => {
+  const settings = { url: 'http://127.0.0.1:9', chat_id: null, replaces: false, secret: () => SECRET }
+  assert.equal(webhookChannel(() => settings, { now: () => NOW }).replaces, false)
+})

@@ -26,7 +26,10 @@ const NAME = 'webhook'
 /** `configured`: returns the current configuration; undefined if no webhook is configured. */
 export function webhookChannel(configured: () => Webhook | undefined, clock: Pick<Clock, 'now'>): Channel {
   return {
-    ...{ name: NAME, replaces: true, sendsFiles: true },
+    ...{ name: NAME, sendsFiles: true },
+    get replaces() {
+      return configured()?.replaces ?? true
+    },
     trouble() {
       const webhook = configured()
       if (!webhook) return 'channels.webhook is not configured'

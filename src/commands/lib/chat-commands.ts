@@ -10,6 +10,7 @@ import { type Language, languageOf } from '../../domain/language.ts'
 import type { ChatMessage } from '../../domain/message.ts'
 import { attachFiles, describeRefused, type ReadFiles, readFiles } from '../../kernel/conversation/attach-files.ts'
 import { channelChat, type OwnerMessage } from '../../kernel/conversation/front-session.ts'
+import { isPersonsChoice, NOTICE_SETTING, setNoticeTarget } from '../../kernel/notify/notice-target.ts'
 import { isOwnersChat } from '../../kernel/notify/owners-chat.ts'
 import {
   checkCode,
@@ -233,7 +234,7 @@ export async function tellInterruptedCommands(context: Needs<'clock' | 'notifier
 
 /** Checks the pairing code in a message of an unpaired chat; undefined: it has no code, or none is expected. */
 async function tryPairing(
-  { store, clock, kernelId, notifier }: Needs<'store' | 'clock' | 'kernelId' | 'notifier'>,
+  { store, clock, kernelId, notifier, channels }: Needs<'store' | 'clock' | 'kernelId' | 'notifier' | 'channels'>,
   { channel, chat_id, text }: ChatMessage,
 ): Promise<ChatEffect | undefined> {
   const [, code] = PAIR.exec(text) ?? []
@@ -249,8 +250,11 @@ async function tryPairing(
     case 'paired': {
       const chats = readPairedChats(await store.setting(PAIRED_SETTING))
       const paired = { channel, chat_id, paired_at: iso(now) }
-      const ops = [storePairing(null), storePairedChats([...chats, paired])]
-      return { kind: 'command', ops, text: texts.paired(kernelId) }
+      const ownChat = channels.get(channel)?.ownChat?.() ?? null
+      const isFirst = !isPersonsChoice(await store.setting(NOTICE_SETTING), { channel, ownChat })
+      const binding = isFirst ? [setNoticeTarget({ channel, chat_id })] : []
+      const ops = [storePairing(null), storePairedChats([...chats, paired]), ...binding]
+      return { kind: 'command', ops, text: isFirst ? texts.pairedAndBound(kernelId) : texts.paired(kernelId) }
     }
     default:
       return assertNever(tried)
@@ -259,12 +263,14 @@ async function tryPairing(
 
 const TEXTS = {
   en: {
+    pairedAndBound: (kernel: string) => `This chat is paired with Kernel[${kernel}]. Its notices come here.`,
     paired: (kernel: string) => `This chat is paired with Kernel[${kernel}]. Send /notice to get its notices here.`,
     wrongCode: 'Wrong or expired pairing code. The owner can get a new one: tireless channels pair NAME',
     filesIgnored: 'The files of this message were ignored: this command takes none.',
     takesLonger: (command: string) => `${command} takes longer. The reply follows when it has ended.`,
   },
   zh: {
+    pairedAndBound: (kernel: string) => `本会话已与 Kernel[${kernel}] 配对，通知将发到这里。`,
     paired: (kernel: string) => `本会话已与 Kernel[${kernel}] 配对。发送 /notice 可在此接收通知。`,
     wrongCode: '配对码错误或已失效。所有者可用 tireless channels pair NAME 获取新的配对码。',
     filesIgnored: '本消息的文件已忽略：此命令不接收文件。',

@@ -6,45 +6,34 @@
  * twice; an item without buttons can no longer be answered on the card; secrets are redacted before they are stored.
  */
 
-import { clipText } from '../../domain/clean-summary.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import type { Language } from '../../domain/language.ts'
-import type { Card, CardItem, OutboxMessage } from '../../domain/message.ts'
-import type { Channel } from '../../ports/channel.ts'
+import type { OutboxMessage } from '../../domain/message.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AskedQuestion } from '../../ports/message-sender.ts'
-import { commitOne, fallbackIfUnreadable, type Op, type Store } from '../../ports/store.ts'
+import { commitOne, fallbackIfUnreadable, type Op } from '../../ports/store.ts'
 import {
   CARDS_SETTING,
   findCard,
   GATHER_MS,
+  halveCard,
   isOpen,
   MAX_ITEMS,
   readCards,
+  repeatAt,
   storeCards,
   type TrackedCard,
   type TrackedItem,
 } from './card-state.ts'
-import {
-  type ChatTarget,
-  findItemOutcome,
-  type ItemTexts,
-  openItemIds,
-  readWaitingItems,
-  type WaitingItem,
-} from './waiting-items.ts'
-import { answerHere, cardTitle, MAX_ARGUMENTS, questionTexts, settledText } from './waiting-texts.ts'
+import { type ShowDeps, showCard } from './show-card.ts'
+import { type ChatTarget, findItemOutcome, openItemIds, readWaitingItems } from './waiting-items.ts'
+import { questionTexts } from './waiting-texts.ts'
 
-const MAX_TEXT = 8000
-/** Maximum characters of the arguments of all calls on a card together. */
-const MAX_ALL_ARGUMENTS = 12_000
+/** At most so many failed messages are looked at; the outbox keeps no more finished ones. */
+const MAX_FAILED = 1000
 
-interface CardPosterDeps {
-  readonly store: Store
+interface CardPosterDeps extends ShowDeps {
   readonly clock: Clock
-  readonly channels: ReadonlyMap<string, Channel>
-  /** Contract: the text without secrets. */
-  redact(text: string): string
   language(): Language
   /** Contract: where notices go; null: nowhere. */
   target(): Promise<ChatTarget | null>
@@ -78,6 +67,7 @@ export class CardPoster {
   refresh(canGather: boolean): Promise<void> {
     return this.#inTurn(async () => {
       await this.#settleItems()
+      await this.#tellAgain()
       for (const group of groupByCard(await this.#findNew())) await this.#add(group, canGather)
     })
   }
@@ -100,6 +90,7 @@ export class CardPoster {
     if (!/^(approval|unknown|ask)-/.test(id) || provider_id !== null || sent_at !== null) return false
     const card = (await this.#load()).find((one) => one.id === id)
     if (card) return !isOpen(card)
+    if ((await this.#load()).some(({ before }) => before === id)) return true
     // A notice of an earlier version, or a card that was forgotten because all its items are settled.
     return id.startsWith('ask-') ? false : (await findItemOutcome(this.#deps.store, id)) !== null
   }
@@ -145,6 +136,43 @@ export class CardPoster {
       // A card that cannot be replaced stays as it is.
       if (!revised) await this.#commit([], others(await this.#load()))
     }
+  }
+
+  /** Tells again what could not be delivered, and what the owner was told in a chat that gets no notices any more. */
+  async #tellAgain(): Promise<void> {
+    const cards = (await this.#load()).filter(isOpen)
+    if (cards.length === 0) return
+    const [now, target] = [this.#deps.clock.now(), await this.#deps.target()]
+    const failed = await this.#failedIds()
+    for (const card of cards) {
+      const isMoved = card.kind !== 'reply' && target !== null && !this.#isSamePlace(card, target)
+      if (!isMoved && !(failed.has(card.id) && now >= repeatAt(card))) continue
+      const open = card.items.filter(({ state }) => state === 'open')
+      const again = await this.#fit({
+        ...card,
+        ...(isMoved ? pickTarget(target) : {}),
+        ...{ id: `${open[0]?.id}-again-${now}`, before: card.id, repeats: isMoved ? 0 : (card.repeats ?? 0) + 1 },
+        ...{ opened: now, due: this.#dueAt(card.kind, now), items: open },
+      })
+      const items = card.items.map((item) => (item.state === 'open' ? { ...item, state: 'moved' as const } : item))
+      const posts = await this.#posts(again, now)
+      const left = async () => [...(await this.#load()).filter(({ id }) => id !== card.id), ...again]
+      const moved = await this.#commit([await this.#revision({ ...card, items }, now), ...posts], await left())
+      // A card that cannot be replaced stays as it is.
+      if (!moved) await this.#commit(posts, await left())
+    }
+  }
+
+  /** The ids of messages that were not delivered, in no version. */
+  async #failedIds(): Promise<ReadonlySet<string>> {
+    const failed = await fallbackIfUnreadable(this.#deps.store.outbox({ status: 'failed', limit: MAX_FAILED }), [])
+    return new Set(failed.filter(({ provider_id }) => provider_id === null).map(({ id }) => id))
+  }
+
+  #isSamePlace(card: TrackedCard, target: ChatTarget): boolean {
+    const chatOf = ({ channel, chat_id }: ChatTarget) =>
+      chat_id ?? this.#deps.channels.get(channel)?.ownChat?.() ?? null
+    return card.channel === target.channel && chatOf(card) === chatOf(target)
   }
 
   async #settleItem(item: TrackedItem): Promise<TrackedItem> {
@@ -194,16 +222,31 @@ export class CardPoster {
     // The card before cannot be replaced: what comes until its minute is over makes one more.
     const pause = card && canGather && kind === 'notice' ? card.opened + GATHER_MS : now
     const due = Math.max(this.#dueAt(kind, now), pause)
-    const opened: TrackedCard = { ...target, id: cardId, kind, language, opened: now, due, items: tracked }
-    const { text, shown } = await this.#render(opened)
-    const message = { id: cardId, ...target, kind, text, card: shown }
-    await this.#commit([{ op: 'post', message, due, now }], [...(await this.#load()), opened])
+    const opened = await this.#fit({ ...target, id: cardId, kind, language, opened: now, due, items: tracked })
+    await this.#commit(await this.#posts(opened, now), [...(await this.#load()), ...opened])
   }
 
-  /** Contract: false if the card can no longer be revised. */
+  /** Contract: the card, or as many as it takes to show all its items. */
+  async #fit(card: TrackedCard): Promise<readonly TrackedCard[]> {
+    if (card.items.length <= 1 || (await showCard(this.#deps, card)).fits) return [card]
+    return (await Promise.all(halveCard(card).map((half) => this.#fit(half)))).flat()
+  }
+
+  #posts(cards: readonly TrackedCard[], now: number): Promise<readonly Extract<Op, { op: 'post' }>[]> {
+    return Promise.all(
+      cards.map(async (card) => {
+        const { text, shown } = await showCard(this.#deps, card)
+        const message = { ...pickTarget(card), id: card.id, kind: card.kind, text, card: shown }
+        return { op: 'post' as const, message, due: card.due, now }
+      }),
+    )
+  }
+
+  /** Contract: false if the card can no longer be revised, or would not show all items. */
   async #grow(card: TrackedCard, added: readonly TrackedItem[], from: number): Promise<boolean> {
     const due = Math.max(card.due, from)
     const grown = { ...card, due, items: [...card.items, ...added] }
+    if (!(await showCard(this.#deps, grown)).fits) return false
     const cards = (await this.#load()).map((one) => (one.id === card.id ? grown : one))
     return this.#commit([await this.#revision(grown, due)], cards)
   }
@@ -213,49 +256,8 @@ export class CardPoster {
   }
 
   async #revision(card: TrackedCard, due: number): Promise<Extract<Op, { op: 'revise' }>> {
-    const { text, shown } = await this.#render(card)
+    const { text, shown } = await showCard(this.#deps, card)
     return { op: 'revise', id: card.id, text, card: shown, due }
-  }
-
-  async #render(card: TrackedCard): Promise<{ readonly text: string; readonly shown: Card }> {
-    const { items, language } = card
-    const { redact, store } = this.#deps
-    const open = new Set(items.filter(({ state, question }) => state === 'open' && !question).map(({ id }) => id))
-    const waiting = open.size === 0 ? [] : await readWaitingItems(store, language, (id) => open.has(id))
-    const texts = new Map(waiting.map((item) => [item.id, item.texts]))
-    const shownItems = items.map((item) => this.#renderItem(card, item, textsOf(item, texts, language)))
-    const title = cardTitle(items.filter(({ state }) => state === 'open').length, language)
-    const shown = { title, items: shownItems.map(({ shown: one }) => one) }
-    const lines = shownItems.map(({ line }) => line)
-    const [only, second] = items
-    const alone = only && !second ? this.#aloneText(card, textsOf(only, texts, language)) : undefined
-    const text = alone ?? [title, ...lines].join('\n\n')
-    return { text: clipText(redact(text), MAX_TEXT), shown }
-  }
-
-  #renderItem(card: TrackedCard, item: TrackedItem, texts: ItemTexts | undefined) {
-    const { redact } = this.#deps
-    const canAnswer = card.chat_id !== null || this.#canReceive(card)
-    const most = Math.min(MAX_ARGUMENTS, Math.floor(MAX_ALL_ARGUMENTS / card.items.length))
-    if (!texts) {
-      const text = settledText(item.subject, item.state === 'open' ? 'over' : item.state, card.language)
-      return { shown: { id: item.id, text, actions: [] } satisfies CardItem, line: text }
-    }
-    const text = redact(texts.describe(most))
-    const shown: CardItem = { id: item.id, text, actions: texts.actions }
-    return { shown, line: `${text}\n${canAnswer ? texts.commands : texts.terminalCommands}` }
-  }
-
-  /** The text of the only item of a card, for channels without cards. */
-  #aloneText(card: TrackedCard, texts: ItemTexts | undefined): string | undefined {
-    // In a conversation, the text says how to answer.
-    const isToldHow = card.kind === 'reply' || !this.#canReceive(card)
-    return !texts || isToldHow ? texts?.alone : `${texts.alone}\n${answerHere(texts.commands, card.language)}`
-  }
-
-  #canReceive({ channel }: TrackedCard): boolean {
-    const { receive, connect } = this.#deps.channels.get(channel) ?? {}
-    return receive !== undefined || connect !== undefined
   }
 }
 
@@ -274,11 +276,3 @@ function groupByCard(items: readonly NewItem[]): readonly (readonly [NewItem, ..
     ).flatMap(([first, ...rest]) => (first ? [[first, ...rest] as const] : [])),
   )
 }
-
-/** Undefined: the item no longer waits. */
-const textsOf = (
-  { id, state, question }: TrackedItem,
-  waiting: ReadonlyMap<string, WaitingItem['texts']>,
-  language: Language,
-): ItemTexts | undefined =>
-  state !== 'open' ? undefined : question ? questionTexts(question, language) : waiting.get(id)

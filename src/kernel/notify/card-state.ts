@@ -44,7 +44,18 @@ export type TrackedCard = {
   /** It is not sent before this instant. */
   readonly due: number
   readonly items: readonly TrackedItem[]
+  /** The id of the card whose items this one tells again, and how often they were told in vain. */
+  readonly before?: string
+  readonly repeats?: number
 }
+
+/** Items that could not be told are told again after this time, then after twice the time before. */
+const REPEAT_MS = 3_600_000
+const MAX_REPEAT_MS = 86_400_000
+
+/** Contract: the instant from which the items of a card that could not be delivered are told again. */
+export const repeatAt = ({ opened, repeats = 0 }: TrackedCard): number =>
+  opened + Math.min(REPEAT_MS * 2 ** repeats, MAX_REPEAT_MS)
 
 /** Contract: the stored cards; those that cannot be read are left out. */
 export function readCards(value: Json): readonly TrackedCard[] {
@@ -60,6 +71,7 @@ function isCard(value: Partial<TrackedCard> | null): value is TrackedCard {
     texts.every((text) => typeof text === 'string') &&
     [opened, due].every(Number.isFinite) &&
     isKnownLanguage &&
+    Number.isFinite(value.repeats ?? 0) &&
     Array.isArray(items) &&
     items.every(isItem)
   )
@@ -81,6 +93,20 @@ export const isOpen = ({ items }: TrackedCard): boolean => items.some(({ state }
 
 const isSameChatTarget = (a: ChatTarget, b: ChatTarget): boolean =>
   a.channel === b.channel && a.chat_id === b.chat_id && a.thread_id === b.thread_id
+
+/** Contract: two cards, each with half of the items, with an id that no other card has. */
+export function halveCard(card: TrackedCard): readonly TrackedCard[] {
+  const { items } = card
+  const [first] = items
+  const suffix = first && card.id.startsWith(first.id) ? card.id.slice(first.id.length) : ''
+  const half = Math.ceil(items.length / 2)
+  const [second, ...rest] = items.slice(half)
+  if (!second) return [card]
+  return [
+    { ...card, items: items.slice(0, half) },
+    { ...card, id: `${second.id}${suffix}`, items: [second, ...rest] },
+  ]
+}
 
 /**
  * Contract: the card that a new item joins; undefined if it needs one of its own. An urgent item does not join a card

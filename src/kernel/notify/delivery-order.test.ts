@@ -183,6 +183,36 @@ describe('E12: versions of a message', () => {
   })
 })
 
+describe('E12: channels that cannot replace, or are in trouble for a moment', () => {
+  const card = { title: 'waiting', items: [] }
+  test('a version that comes after the first has an id of its own, and all its attempts', async (t) => {
+    const { deliverer, post, got, store, clock } = await openScene(t)
+    await post('m1', { card })
+    const deliver: Channel['deliver'] = async (message) => {
+      got.push(message)
+      throw new TirelessError('channel_unavailable', 'no connection')
+    }
+    await deliverer({ deliver }).deliverDue(never)
+    await commitOne(store, [{ op: 'revise', id: 'm1', text: 'two', card, due: clock.now() }])
+    assert.equal((await store.outbox({ limit: 1 }))[0]?.attempts, 0)
+    await clock.advance(5000)
+    await deliverer({}).deliverDue(never)
+    assert.deepEqual(
+      got.map(({ id }) => id),
+      ['m1', 'm1.v2'],
+    )
+  })
+
+  test('trouble that passes fails no message', async (t) => {
+    const { deliverer, post, got, clock } = await openScene(t)
+    await post('m1')
+    await deliverer({ trouble: () => 'the key is missing' }).deliverDue(never)
+    await clock.advance(5000)
+    await deliverer({}).deliverDue(never)
+    assert.equal(got.length, 1)
+  })
+})
+
 describe('E12: rate limits', () => {
   test('a limit is no attempt, however often it comes', async (t) => {
     const { deliverer, post, got, store, clock } = await openScene(t)

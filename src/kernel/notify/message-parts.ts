@@ -23,8 +23,10 @@ export function planParts(posted: OutboxMessage, channel: ChannelLimits): readon
   if (card) {
     const replaces = channel.replaces && provider_id !== null ? provider_id : undefined
     const text = posted.text.length <= max ? posted.text : clipText(posted.text, Math.floor(max / 2))
-    // A new version has an id of its own: a receiver that knows the id of the first one would ignore it.
-    const own = replaces === undefined ? { id } : { id: `${id}.v${revision + 1}`, replaces }
+    // A new version has an id of its own: a receiver that knows the id of the first one would ignore it. Where versions
+    // are replaced, one that may be the first keeps the id, so that it is not shown beside the version before it.
+    const isFirst = revision === 0 || (channel.replaces && replaces === undefined)
+    const own = { id: isFirst ? id : `${id}.v${revision + 1}`, ...(replaces === undefined ? {} : { replaces }) }
     return [{ ...own, ...shared, text, card }]
   }
   const { files = [] } = posted

@@ -73,6 +73,13 @@ export async function chatOfKernel({
   return { ...(channel === null ? {} : { channel }), ...(chat_id === null ? {} : { chat_id }) }
 }
 
+/**
+ * Contract: pure; whether a person has chosen where notices go, or to get none. `ownChat` null: the channel alone, as
+ * earlier versions chose it, leads nowhere.
+ */
+export const isPersonsChoice = (bound: Json, { channel, ownChat }: { channel: string; ownChat: string | null }) =>
+  isBound(bound) && !(bound.channel === channel && bound.chat_id === null && ownChat === null)
+
 function isBound(bound: Json): bound is { channel: string | null; chat_id: string | null } {
   return typeof bound === 'object' && bound !== null && 'channel' in bound && 'chat_id' in bound
 }

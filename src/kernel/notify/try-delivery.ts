@@ -57,8 +57,10 @@ async function deliverNow(
   signal: AbortSignal,
 ): Promise<unknown> {
   const channel = channels.get(name)
-  const trouble = channel ? channel.trouble() : `unknown channel ${name}`
-  if (!channel || trouble !== null) throw new TirelessError('channel_refused', trouble ?? '')
+  if (!channel) throw new TirelessError('channel_refused', `unknown channel ${name}`)
+  const trouble = channel.trouble()
+  // Trouble may pass, for example when the owner corrects the configuration: the message is tried again.
+  if (trouble !== null) throw new TirelessError('channel_unavailable', trouble)
   return channel.deliver(message, signal)
 }
 

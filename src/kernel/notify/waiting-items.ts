@@ -29,8 +29,11 @@ export interface ChatTarget {
 export interface ItemTexts {
   /** What it is about, in one line; it stays when the item was answered. */
   readonly subject: string
-  /** Contract: Markdown for a card. `mostArguments`: maximum characters of a call's arguments. */
-  describe(mostArguments: number): string
+  /**
+   * Contract: Markdown for a card, in at most `mostBytes` of JSON: a call's arguments come last and are clipped. Only if
+   * what has to be said takes more than that, the text is longer.
+   */
+  describe(mostBytes: number): string
   /** The whole text of a message with this item alone, for channels without cards. */
   readonly alone: string
   readonly actions: readonly MessageAction[]
@@ -51,7 +54,16 @@ export interface WaitingItem {
 }
 
 /** What became of an item. */
-export type ItemOutcome = 'allowed' | 'denied' | 'expired' | 'happened' | 'not' | 'recheck' | 'answered' | 'over'
+export type ItemOutcome =
+  | 'allowed'
+  | 'denied'
+  | 'expired'
+  | 'happened'
+  | 'not'
+  | 'recheck'
+  | 'answered'
+  | 'over'
+  | 'moved'
 
 /** Beginnings of the ids of items. */
 const APPROVAL = 'approval-'

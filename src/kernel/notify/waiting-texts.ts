@@ -9,13 +9,22 @@ import type { Json } from '../../domain/json.ts'
 import type { Language } from '../../domain/language.ts'
 import type { MessageAction } from '../../domain/message.ts'
 import { shortId } from '../../domain/short-id.ts'
+import { codeSpan, quoteLines, showArguments, showUnseen } from '../../domain/shown-text.ts'
 import { RESOLUTIONS, type UnknownOutcome } from '../../domain/unknown-outcome.ts'
 import type { AskedQuestion } from '../../ports/message-sender.ts'
 import type { ItemOutcome, ItemTexts } from './waiting-items.ts'
 
 /** Maximum characters of a call's arguments in a message; `approvals show` prints them in full. */
-export const MAX_ARGUMENTS = 1500
+const MAX_ARGUMENTS = 1500
+/** At least so much of them is shown, however many items a card has. */
+const MIN_ARGUMENTS = 40
+const MAX_QUESTION = 3000
+const MIN_QUESTION = 400
 const MAX_SUBJECT = 160
+const MAX_REASON = 300
+const MAX_PLACE = 120
+/** At most so many places that a call sends to are named, those that untrusted text named first. */
+const MAX_PLACES = 5
 
 /** Where a call comes from. */
 interface CallOrigin {
@@ -34,14 +43,16 @@ export function approvalTexts(
   const short = shortId(id)
   return {
     subject: subjectOf(tool, args),
-    describe: (most) =>
-      [
-        `**${words.approval(tool)}**`,
-        `- ${words.arguments}: ${codeSpan(argumentsText(args, most))}`,
-        `- ${words.why}: ${reason}`,
-        ...originLines(approval, origin, language),
-        `- ${words.expires}: ${approval.expires_at}`,
-      ].join('\n'),
+    describe: (mostBytes) =>
+      withArguments(
+        [
+          `**${words.approval(tool)}**`,
+          `- ${words.why}: ${reasonText(reason)}`,
+          ...originLines(approval, origin, language),
+          `- ${words.expires}: ${approval.expires_at}`,
+        ],
+        { args, language, mostBytes },
+      ),
     alone: isChat ? approvalInChat(approval, language) : approvalText(approval, language),
     actions: [
       { label: words.allowButton, command: `/allow ${id}`, style: 'primary' },
@@ -57,8 +68,8 @@ function approvalInChat({ id, tool, args, reason }: Approval, language: Language
   const words = WORDS[language]
   return [
     `**${words.approval(tool)}**`,
-    `- ${words.arguments}: \`${argumentsText(args)}\``,
-    `- ${words.why}: ${reason}`,
+    `- ${words.arguments}: ${argumentsText(args)}`,
+    `- ${words.why}: ${reasonText(reason)}`,
     `- ${words.allow}: \`/allow ${shortId(id)}\``,
     `- ${words.deny}: \`/deny ${shortId(id)}\``,
   ].join('\n')
@@ -69,7 +80,7 @@ function approvalText({ id, tool, args, reason, session_id, expires_at }: Approv
   return [
     words.approval(tool),
     `- ${words.arguments}: ${argumentsText(args)}`,
-    `- ${words.why}: ${reason}`,
+    `- ${words.why}: ${reasonText(reason)}`,
     `- ${words.session}: ${session_id}`,
     `- ${words.allow}: tireless approvals allow ${id}`,
     `- ${words.deny}: tireless approvals deny ${id}`,
@@ -80,10 +91,13 @@ function approvalText({ id, tool, args, reason, session_id, expires_at }: Approv
 /** Who makes the call, and which text named the places that it sends to. */
 function originLines({ session_id, sinks }: Approval, origin: CallOrigin, language: Language): readonly string[] {
   const words = WORDS[language]
-  const named = sinks.map(({ to, from, trusted }) => {
-    return `- ${words.sendsTo}: ${to} (${from}${trusted ? '' : `; ${words.untrusted}`})`
+  const shown = sinks.toSorted((a, b) => Number(a.trusted) - Number(b.trusted)).slice(0, MAX_PLACES)
+  const named = shown.map(({ to, from, trusted }) => {
+    const [place, source] = [to, from].map((text) => clipText(showUnseen(text), MAX_PLACE))
+    return `- ${words.sendsTo}: ${place} (${source}${trusted ? '' : `; ${words.untrusted}`})`
   })
-  return [originLine(session_id, origin, language), ...named]
+  const more = sinks.length > shown.length ? [`- ${words.sendsTo}: … +${sinks.length - shown.length}`] : []
+  return [originLine(session_id, origin, language), ...named, ...more]
 }
 
 function originLine(session_id: string, { agent_id, isUntrusted }: CallOrigin, language: Language): string {
@@ -98,12 +112,10 @@ export function unknownTexts(unknown: UnknownOutcome, origin: CallOrigin, langua
   const words = WORDS[language]
   return {
     subject: subjectOf(tool, args),
-    describe: (most) =>
-      [
-        `**${words.unknown(tool)}**`,
-        `- ${words.arguments}: ${codeSpan(argumentsText(args, most))}`,
-        originLine(session_id, origin, language),
-      ].join('\n'),
+    describe: (mostBytes) =>
+      withArguments([`**${words.unknown(tool)}**`, originLine(session_id, origin, language)], {
+        ...{ args, language, mostBytes },
+      }),
     alone: [
       words.unknown(tool),
       `- ${words.arguments}: ${argumentsText(args)}`,
@@ -122,10 +134,14 @@ export function questionTexts({ question, session_id, agent_id }: AskedQuestion,
   const words = WORDS[language]
   const answer = `tireless send --session ${session_id} "…"`
   const commands = `\`/to ${shortId(session_id)} …\``
+  const [head, tail] = [`**${words.asks(agent_id)}**\n`, `\n- ${words.answer}: ${commands}`]
   return {
-    subject: clipText(question.replaceAll(/\s+/g, ' '), MAX_SUBJECT),
-    describe: () => [`**${words.asks(agent_id)}**`, question, `- ${words.answer}: ${commands}`].join('\n'),
-    alone: `${question}\n\n(The agent ${agent_id} asks. Answer: ${answer})`,
+    subject: showUnseen(clipText(question.replaceAll(/\s+/g, ' '), MAX_SUBJECT)),
+    describe: (mostBytes) => {
+      const left = Math.max(MIN_QUESTION, mostBytes - jsonBytes(head + tail))
+      return head + clipToBytes(question, Math.min(MAX_QUESTION, question.length), { left, show: quoteLines }) + tail
+    },
+    alone: `${quoteLines(question)}\n\n${words.askedBy(agent_id, answer)}`,
     actions: [],
     commands,
     terminalCommands: answer,
@@ -141,17 +157,38 @@ export const cardTitle = (open: number, language: Language): string => WORDS[lan
 export const settledText = (subject: string, outcome: ItemOutcome, language: Language): string =>
   `${codeSpan(subject)} — **${WORDS[language].outcomes[outcome]}**`
 
-const subjectOf = (tool: string, args: Json): string => clipText(`${tool} ${JSON.stringify(args)}`, MAX_SUBJECT)
+const subjectOf = (tool: string, args: Json): string => clipText(`${tool} ${showArguments(args)}`, MAX_SUBJECT)
 
-const argumentsText = (args: Json, most = MAX_ARGUMENTS): string => clipText(JSON.stringify(args), most)
+const reasonText = (reason: string): string => clipText(showUnseen(reason), MAX_REASON)
 
-/** Text that Markdown leaves as it is, whatever it contains. */
-function codeSpan(text: string): string {
-  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
-  const fence = '`'.repeat(longest + 1)
-  const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : ''
-  return `${fence}${pad}${text}${pad}${fence}`
+const argumentsText = (args: Json): string => codeSpan(clipText(showArguments(args), MAX_ARGUMENTS))
+
+/** The arguments come last, because the text is clipped at its end. */
+function withArguments(
+  lines: readonly string[],
+  { args, language, mostBytes }: { readonly args: Json; readonly language: Language; readonly mostBytes: number },
+): string {
+  const head = `${lines.join('\n')}\n- ${WORDS[language].arguments}: `
+  const left = Math.max(MIN_ARGUMENTS, mostBytes - jsonBytes(head))
+  return head + clipToBytes(showArguments(args), MAX_ARGUMENTS, { left, show: codeSpan })
 }
+
+/** The beginning of the text that takes at most `left` bytes when it is shown. */
+function clipToBytes(
+  text: string,
+  most: number,
+  { left, show }: { readonly left: number; show(text: string): string },
+): string {
+  for (let length = Math.min(most, left); ; ) {
+    const shown = show(clipText(text, length))
+    const size = jsonBytes(shown)
+    if (size <= left || length <= 1) return shown
+    length = Math.max(1, Math.min(length - 1, Math.floor((length * left) / size)))
+  }
+}
+
+/** Contract: the bytes of the text in a message to a channel. */
+export const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2
 
 const WORDS = {
   en: {
@@ -162,6 +199,7 @@ const WORDS = {
     approval: (tool: string) => `${tool} needs your approval`,
     unknown: (tool: string) => `${tool} was interrupted, and whether it happened is unknown`,
     asks: (agent: string) => `The agent ${agent} asks`,
+    askedBy: (agent: string, answer: string) => `(The agent ${agent} asks. Answer: ${answer})`,
     arguments: 'arguments',
     why: 'why',
     from: 'from',
@@ -181,6 +219,7 @@ const WORDS = {
     resolveButtons: { happened: 'It happened', not: 'It did not happen', recheck: 'Check again' },
     outcomes: {
       ...{ allowed: 'allowed', denied: 'denied', expired: 'expired', answered: 'answered', over: 'no longer waits' },
+      moved: 'moved to another chat',
       ...{ happened: 'it happened', not: 'it did not happen', recheck: 'is checked again' },
     },
   },
@@ -189,6 +228,7 @@ const WORDS = {
     approval: (tool: string) => `${tool} 需要你批准`,
     unknown: (tool: string) => `${tool} 被中断，不知道是否已经执行`,
     asks: (agent: string) => `${agent} 想问你`,
+    askedBy: (agent: string, answer: string) => `（${agent} 想问你。回答：${answer}）`,
     arguments: '参数',
     why: '原因',
     from: '来源',
@@ -208,6 +248,7 @@ const WORDS = {
     resolveButtons: { happened: '已经执行', not: '没有执行', recheck: '重新检查' },
     outcomes: {
       ...{ allowed: '已批准', denied: '已拒绝', expired: '已过期', answered: '已回答', over: '不再等待' },
+      moved: '已移到另一个会话',
       ...{ happened: '已经执行', not: '没有执行', recheck: '重新检查' },
     },
   },

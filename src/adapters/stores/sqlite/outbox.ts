@@ -32,8 +32,7 @@ const jsonOrNull = (value: unknown): string | null => (value === undefined ? nul
 export function reviseMessage(sql: Sql, { id, text, card, due }: OpOf<'revise'>): null {
   const { changes } = sql(
     `UPDATE outbox SET text = ?2, card = ?3, revision = revision + 1, parts_sent = 0,
-       due = iif(status = 'pending', max(due, ?4), ?4), attempts = iif(status = 'pending', attempts, 0),
-       status = 'pending'
+       due = iif(status = 'pending', max(due, ?4), ?4), attempts = 0, status = 'pending'
      WHERE id = ?1 AND (status = 'pending' OR (status = 'sent' AND provider_id IS NOT NULL))`,
   ).run(id, text, jsonOrNull(card), due)
   if (Number(changes) === 0) throw new RefusedBatch('conflict', `message ${id} cannot be revised`)

@@ -4,6 +4,7 @@ import type { Approval, ApprovalStatus } from '../../../domain/approval.ts'
 import { clipText } from '../../../domain/clean-summary.ts'
 import type { Language } from '../../../domain/language.ts'
 import { shortId } from '../../../domain/short-id.ts'
+import { codeSpan, showArguments } from '../../../domain/shown-text.ts'
 import { RESOLUTIONS, type Resolution } from '../../../domain/unknown-outcome.ts'
 import { answerOps } from '../../../kernel/conversation/answer-approval.ts'
 import { resolveOps } from '../../unknowns.ts'
@@ -39,7 +40,7 @@ export async function listApprovals({ store }: Needs<'store'>, language: Languag
 }
 
 const describeCall = ({ tool, args }: Approval): string =>
-  `${tool} \`${clipText(JSON.stringify(args), MAX_ARGUMENTS)}\``
+  `${tool} ${codeSpan(clipText(showArguments(args), MAX_ARGUMENTS))}`
 
 /**
  * `/allow ID`, `/deny ID reason`: without an id, the only open approval is meant. An answer to one that was answered
