@@ -30,8 +30,8 @@ export interface ItemTexts {
   /** What it is about, in one line; it stays when the item was answered. */
   readonly subject: string
   /**
-   * Contract: Markdown for a card, in at most `mostBytes` of JSON: a call's arguments come last and are clipped. Only if
-   * what has to be said takes more than that, the text is longer.
+   * Contract: Markdown for a card, in at most `mostBytes` of JSON: a call's arguments come last and are clipped. The
+   * text is longer only if what has to be said takes more than that.
    */
   describe(mostBytes: number): string
   /** The whole text of a message with this item alone, for channels without cards. */
