@@ -65,7 +65,7 @@ export async function answerInChat(
   return replyOnly([texts.whichApproval(typed), await listApprovals(context, language)].join('\n'))
 }
 
-/** Contract: the one with this id; otherwise those that a part of an id may mean; all open ones if nothing was typed. */
+/** Contract: the one with this id; else those that a part of an id may mean; all open ones if nothing was typed. */
 async function approvalsMeant({ store, clock }: AnswerNeeds, typed: string): Promise<readonly Approval[]> {
   if (typed === '') return store.approvals({ status: 'open', limit: MAX_READ })
   const exact = await store.approval(typed)
