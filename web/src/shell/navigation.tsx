@@ -1,6 +1,6 @@
 /** Navigation between the places: at the side on a desktop, at the bottom on a phone; switches and connection. */
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Dot, Logo, type Tone } from '../components.tsx'
 import type { PageState } from '../page-state.ts'
 import type { Texts } from '../texts.ts'
@@ -8,7 +8,12 @@ import { PlaceIcon, ThemeIcon } from './icons.tsx'
 import type { PlaceName } from './routes.tsx'
 import { storedTheme, switchTheme } from './theme.ts'
 
-export const LINKS: readonly { readonly name: PlaceName; readonly href: string }[] = [
+interface Link {
+  readonly name: PlaceName
+  readonly href: string
+}
+
+export const LINKS: readonly Link[] = [
   { name: 'talk', href: '/' },
   { name: 'needs', href: '/needs-you' },
   { name: 'now', href: '/now' },
@@ -69,42 +74,100 @@ export function BottomBar(props: NavigationProps) {
 const LAYOUTS = {
   side: { list: 'flex flex-col gap-0.5 pt-5', link: 'flex items-center gap-3 rounded-lg px-3 py-2', label: '' },
   bottom: {
-    list: 'grid grid-cols-4',
-    link: 'relative flex flex-col items-center gap-0.5 px-1 pt-2 pb-1.5',
-    label: 'text-[11px] leading-4',
+    list: 'grid auto-cols-fr grid-flow-col',
+    link: 'relative flex w-full flex-col items-center gap-0.5 px-1 pt-2 pb-1.5',
+    label: 'max-w-full truncate text-[11px] leading-4',
   },
 } as const
+
+type Layout = keyof typeof LAYOUTS
+
+/** Places at the bottom of a phone beside `More`, which shows the others. */
+const BOTTOM_COUNT = 4
 
 const CURRENT = 'bg-sunken font-medium text-ink'
 const OTHER = 'text-muted hover:text-ink'
 
-function Links({ texts, current, needCount, layout }: NavigationProps & { readonly layout: keyof typeof LAYOUTS }) {
-  const classes = LAYOUTS[layout]
+function Links({ layout, ...navigation }: NavigationProps & { readonly layout: Layout }) {
+  const shown = layout === 'side' || LINKS.length <= BOTTOM_COUNT + 1 ? LINKS : LINKS.slice(0, BOTTOM_COUNT)
   return (
-    <nav aria-label={texts.navigation}>
-      <ul class={classes.list}>
-        {LINKS.map(({ name, href }) => (
-          <li key={name}>
-            <a
-              href={href}
-              aria-current={current === name ? 'page' : undefined}
-              class={`${classes.link} ${current === name ? CURRENT : OTHER}`}
-            >
-              <PlaceIcon name={name} />
-              <span class={classes.label}>{texts.places[name]}</span>
-              {name === 'needs' && needCount > 0 && <NeedBadge texts={texts} count={needCount} layout={layout} />}
-            </a>
+    <nav aria-label={navigation.texts.navigation}>
+      <ul class={LAYOUTS[layout].list}>
+        {shown.map((link) => (
+          <li key={link.name}>
+            <PlaceLink link={link} layout={layout} {...navigation} />
           </li>
         ))}
+        {shown.length < LINKS.length && (
+          <li>
+            <More links={LINKS.slice(shown.length)} {...navigation} />
+          </li>
+        )}
       </ul>
     </nav>
+  )
+}
+
+interface PlaceLinkProps extends NavigationProps {
+  readonly link: Link
+  readonly layout: Layout
+}
+
+function PlaceLink({ link: { name, href }, texts, current, needCount, layout }: PlaceLinkProps) {
+  const { link, label } = LAYOUTS[layout]
+  const isCurrent = current === name
+  return (
+    <a href={href} aria-current={isCurrent ? 'page' : undefined} class={`${link} ${isCurrent ? CURRENT : OTHER}`}>
+      <PlaceIcon name={name} />
+      <span class={label}>{texts.places[name]}</span>
+      {name === 'needs' && needCount > 0 && <NeedBadge texts={texts} count={needCount} layout={layout} />}
+    </a>
+  )
+}
+
+const MORE_CLASSES = 'absolute right-2 bottom-full mb-2 w-48 rounded-xl border border-line bg-surface p-1.5 shadow-lg'
+
+/** The places that have no room at the bottom of a phone. */
+function More({ links, ...navigation }: NavigationProps & { readonly links: readonly Link[] }) {
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    if (!isOpen) return
+    const close = (event: Event): void => {
+      if (!(event instanceof KeyboardEvent) || event.key === 'Escape') setOpen(false)
+    }
+    document.addEventListener('click', close)
+    document.addEventListener('keydown', close)
+    return () => {
+      document.removeEventListener('click', close)
+      document.removeEventListener('keydown', close)
+    }
+  }, [isOpen])
+  const { link, label } = LAYOUTS.bottom
+  const isCurrent = links.some(({ name }) => name === navigation.current)
+  const classes = `${link} cursor-pointer ${isCurrent ? CURRENT : OTHER}`
+  return (
+    <>
+      <button type="button" class={classes} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <PlaceIcon name="more" />
+        <span class={label}>{navigation.texts.more}</span>
+      </button>
+      {isOpen && (
+        <ul class={MORE_CLASSES}>
+          {links.map((each) => (
+            <li key={each.name}>
+              <PlaceLink link={each} layout="side" {...navigation} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   )
 }
 
 interface BadgeProps {
   readonly texts: Texts
   readonly count: number
-  readonly layout: keyof typeof LAYOUTS
+  readonly layout: Layout
 }
 
 const BADGE_CLASSES = 'min-w-5 rounded-full bg-wait px-1.5 text-center text-[11px] leading-5 font-semibold text-paper'

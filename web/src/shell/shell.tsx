@@ -67,10 +67,10 @@ function NotFound({ texts }: { readonly texts: Texts }) {
   )
 }
 
-/** The keys 1, 2, 3 … go to the places, unless the owner is writing. */
+/** The keys 1, 2, 3 … 9 and 0 go to the places, unless the owner is writing. */
 function followDigits(): () => void {
   const follow = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): void => {
-    const link = /^[1-9]$/.test(key) ? LINKS[Number(key) - 1] : undefined
+    const link = /^\d$/.test(key) ? LINKS[(Number(key) + 9) % 10] : undefined
     if (link && !isWriting(target) && !(ctrlKey || metaKey || altKey)) navigate(link.href)
   }
   document.addEventListener('keydown', follow)
