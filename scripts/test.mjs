@@ -1,4 +1,5 @@
-// The test command: types, lint and all test files. Each file runs in its own process with an empty home.
+// The test command: types, lint and all test files, or only the files that are named. Each file runs in its own
+// process with an empty home.
 //
 //   node scripts/test.mjs [FILE or GLOB]...
 //
@@ -186,14 +187,10 @@ async function main(patterns) {
   const files = (patterns.length > 0 ? patterns : PATTERNS).flatMap((pattern) =>
     globSync(pattern, { cwd: root }).sort(),
   )
+  const checks = patterns.length > 0 ? [] : [types, ...(existsSync(join(root, 'web')) ? [webTypes] : []), lint]
   const results = []
   await inParallel(
-    [
-      types,
-      ...(existsSync(join(root, 'web')) ? [webTypes] : []),
-      lint,
-      ...files.map((file, i) => () => testFile(join(root, file), i)),
-    ],
+    [...checks, ...files.map((file, i) => () => testFile(join(root, file), i))],
     // More than the cores, because many files wait for timers and processes.
     availableParallelism() + 2,
     (result) => {

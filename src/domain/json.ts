@@ -8,6 +8,15 @@ import { truncateText } from './truncate.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
+/** Contract: the value; undefined if the text is not JSON. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
+
 /** Limits for one value, including everything inside it. */
 const MAX_DEPTH = 256
 const MAX_VALUES = 1_000_000

@@ -1,7 +1,7 @@
 /** Exports a run as one self-contained HTML page: no script, no external resources, all content escaped. */
 
 import type { Event } from '../domain/event.ts'
-import type { Json } from '../domain/json.ts'
+import { type Json, parseJson } from '../domain/json.ts'
 import { titleOfRun } from '../domain/title.ts'
 import { type Html, html, htmlText, trustedHtml } from './html.ts'
 import { STYLE } from './style.ts'
@@ -219,14 +219,6 @@ function formatArguments(args: Json): string {
   return Object.entries(value)
     .map(([name, given]) => `${name}: ${typeof given === 'string' ? given : JSON.stringify(given)}`)
     .join('\n')
-}
-
-function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }
 
 function formatDuration(ms: number): string {

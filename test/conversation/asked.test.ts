@@ -2,29 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { z } from 'zod'
-import { defineTool } from '../../src/ports/define-tool.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { openTalkApp, pairTalk, receivedTexts, routing, say, type TalkApp, work } from '../support/conversations.ts'
+import { payTool } from '../support/paying-chat.ts'
 
 const asking = (question: string): ScriptedStep => ({ calls: [{ tool: 'ask_user', args: { question } }] })
-
-/** A tool that a person has to allow. */
-const pay = () => {
-  const paid: string[] = []
-  const tool = defineTool<{ to: string }>({
-    name: 'pay',
-    description: 'pays',
-    args: z.strictObject({ to: z.string() }),
-    effect: () => ({ recovery: 'idempotent', reach: 'none' }),
-    asks: () => 'it costs money',
-    run: async ({ to }) => {
-      paid.push(to)
-      return { status: 'ok', content: 'paid' }
-    },
-  })
-  return { tool, paid }
-}
 
 const openPaired = async (...given: Parameters<typeof openTalkApp>): Promise<TalkApp> => {
   const talk = await openTalkApp(...given)
@@ -50,7 +32,7 @@ describe('asked in a chat', () => {
 
   test('O11: a call that needs approval is told in the chat, and allowed by /allow or a plain yes', async (t) => {
     for (const answer of ['/allow', '可以']) {
-      const { tool, paid } = pay()
+      const { tool, paid } = payTool()
       const talk = await openPaired(
         t,
         {

@@ -14,6 +14,7 @@ import {
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
+import { parseJson } from '../../domain/json.ts'
 
 const shape = z.object({
   version: z.literal(1),
@@ -99,14 +100,6 @@ function readPrivate(file: string): string | undefined {
     return readFileSync(handle, 'utf8')
   } finally {
     closeSync(handle)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

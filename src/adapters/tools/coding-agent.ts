@@ -8,6 +8,7 @@ import { allowsHost, type HostPort, parseAllowedHost } from '../../domain/addres
 import type { CallResult } from '../../domain/decision.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { FactOrigin } from '../../domain/fact.ts'
+import { parseJson } from '../../domain/json.ts'
 import { UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { truncateText } from '../../domain/truncate.ts'
 import { defineToolWithText } from '../../ports/define-tool.ts'
@@ -118,14 +119,6 @@ function readReport(output: string) {
   if (!read.success) return undefined
   const { result, total_cost_usd: usd, is_error = false } = read.data
   return { result, usd, is_error }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Contract: the answer with a receipt: how the program ended, and what is booked for it. */

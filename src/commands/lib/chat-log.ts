@@ -3,6 +3,7 @@
 import { clipText } from '../../domain/clean-summary.ts'
 import type { Json } from '../../domain/json.ts'
 import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
+import { inTurn } from './chat/message-queue.ts'
 import type { Needs } from './context.ts'
 
 /** A message of the owner. `session_id` and `dispatch_id`: the run that got it. */
@@ -19,6 +20,7 @@ interface LoggedMessage {
 const MAX_MESSAGES = 100
 const MAX_TEXT = 4000
 const MAX_REPLY = 8000
+const MAX_CHARACTERS = 100_000
 
 const settingOf = (front: string): string => `chat_log ${front}`
 
@@ -36,21 +38,23 @@ function readMessage(value: Json): readonly LoggedMessage[] {
   return [{ id, at, text, ...answered }]
 }
 
-/** Several messages may come at once, and none may get lost. */
-const lastChange = new WeakMap<object, Promise<unknown>>()
-
 /** Contract: the message is in the log when it resolves; the oldest ones are dropped. */
 export async function logChatMessage({ store }: Needs<'store'>, front: string, message: LoggedMessage): Promise<void> {
   const { text, reply } = message
   const kept = { ...message, text: clipText(text, MAX_TEXT), reply: reply === null ? null : clipText(reply, MAX_REPLY) }
-  const before = lastChange.get(store) ?? Promise.resolve()
-  const changed = before.then(async () => {
-    const log = [...(await readChatLog({ store }, front)), kept].slice(-MAX_MESSAGES)
+  // Several messages may come at once, and none may get lost.
+  await inTurn(store, settingOf(front), Number.POSITIVE_INFINITY, async () => {
+    const log = newest([...(await readChatLog({ store }, front)), kept])
     await commitOne(store, [{ op: 'set', name: settingOf(front), value: log.map((one) => ({ ...one })) }])
   })
-  lastChange.set(
-    store,
-    changed.catch(() => {}),
-  )
-  await changed
+}
+
+/** The whole log is written with each message, so it is bounded in both ways. */
+function newest(log: readonly LoggedMessage[]): readonly LoggedMessage[] {
+  let characters = 0
+  const first = log.findLastIndex(({ text, reply }) => {
+    characters += text.length + (reply?.length ?? 0)
+    return characters > MAX_CHARACTERS
+  })
+  return log.slice(Math.max(first + 1, log.length - MAX_MESSAGES))
 }

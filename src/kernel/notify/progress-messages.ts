@@ -128,7 +128,7 @@ export class ProgressMessages {
       const messages = await this.#messages(work, now)
       for (const message of messages) await this.#put(message, isOpen, now)
       work.mayBePosted = messages.length > 0
-      // Nobody is to be told of this run.
+      // No chat follows this run.
       if (messages.length === 0) this.#works.delete(run_id)
     } catch (thrown) {
       const error = asTirelessError(thrown)

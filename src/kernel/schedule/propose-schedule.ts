@@ -6,6 +6,7 @@
 
 import { z } from 'zod'
 import { parseDuration } from '../../domain/duration.ts'
+import { parseJson } from '../../domain/json.ts'
 import type { ScheduleSpec } from '../../domain/schedule.ts'
 import type { ModelRequest } from '../../ports/model.ts'
 import { fenceUntrusted, nonceOf } from '../../prompt-compiler/data-fence.ts'
@@ -52,14 +53,6 @@ function readSpec(answer: string): ScheduleSpec | undefined {
   if ('at' in data) return { at: data.at }
   const every = parseDuration(data.every)
   return every === undefined ? undefined : { every }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function hasBeat(spec: ScheduleSpec, timezone: string, now: number): boolean {

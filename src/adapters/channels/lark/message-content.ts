@@ -1,6 +1,7 @@
 /** The content of a message in Lark: its text as Markdown, and the files in it. Written by anyone. */
 
 import { z } from 'zod'
+import { parseJson } from '../../../domain/json.ts'
 
 /** A file in a message, by the key with which it can be downloaded. */
 export interface LarkFile {
@@ -92,12 +93,4 @@ function filesOf({ tag, image_key, file_key, file_name }: PostElement): LarkFile
   if (tag === 'media' && file_key !== undefined)
     return [{ key: file_key, type: 'file', name: file_name || 'video.mp4' }]
   return []
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../../../domain/error.ts'
+import { parseJson } from '../../../domain/json.ts'
 import type { EgressRequest } from '../../../ports/egress.ts'
 
 interface SearchQuery {
@@ -104,13 +105,5 @@ function pageOrNone(provider: SearchProvider, found: unknown): readonly FoundPag
     return [provider.page(found)]
   } catch {
     return []
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
