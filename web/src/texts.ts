@@ -3,7 +3,6 @@
 import type { Language } from './format.ts'
 import { NEEDS_TEXTS } from './texts/needs-you.ts'
 import { NOW_TEXTS } from './texts/now.ts'
-import { RUNS_TEXTS } from './texts/runs.ts'
 import { SHELL_TEXTS } from './texts/shell.ts'
 import { TALK_TEXTS } from './texts/talk.ts'
 
@@ -12,7 +11,6 @@ const textsIn = (language: Language) => ({
   ...NOW_TEXTS[language],
   talk: TALK_TEXTS[language],
   needs: NEEDS_TEXTS[language],
-  runs: RUNS_TEXTS[language],
 })
 
 export type Texts = ReturnType<typeof textsIn>

@@ -1,0 +1,33 @@
+/**
+ * Tasks that keep a page from answering its user. Their processor time is taken from Chromium's own trace: on a busy
+ * machine the time by the clock, which PerformanceObserver gives, says more about the machine than about the page.
+ */
+
+import assert from 'node:assert/strict'
+import type { Browser, Page } from 'playwright-core'
+
+interface TraceEvent {
+  readonly name: string
+  readonly pid: number
+  readonly tid: number
+  /** Processor time in microseconds. */
+  readonly tdur?: number
+  readonly args?: { readonly name?: string }
+}
+
+const MAX_TASK_MS = 50
+const CATEGORIES = ['disabled-by-default-devtools.timeline']
+
+/** Contract: processor time of the tasks over 50 ms that the page had during the work, in milliseconds. */
+export async function findLongTasks(browser: Browser, page: Page, work: () => Promise<void>): Promise<number[]> {
+  await browser.startTracing(page, { categories: CATEGORIES })
+  await work()
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] }
+  const placeOf = ({ pid, tid }: TraceEvent): string => `${pid} ${tid}`
+  const isMain = ({ name, args }: TraceEvent): boolean => name === 'thread_name' && args?.name === 'CrRendererMain'
+  const mainThreads = new Set(traceEvents.filter(isMain).map(placeOf))
+  const tasks = traceEvents.filter((event) => event.name === 'RunTask' && mainThreads.has(placeOf(event)))
+  const durations = tasks.map(({ tdur = 0 }) => tdur / 1000)
+  assert.ok(Math.max(...durations) > 0, 'the trace has no tasks of the page')
+  return durations.filter((ms) => ms > MAX_TASK_MS)
+}
