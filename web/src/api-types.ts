@@ -26,3 +26,7 @@ export type Message = CommandOutput<'messages list'>['items'][number]
 export type MessageRun = Message['runs'][number]
 export type UndoPlan = CommandOutput<'undo'>
 export type Schedule = CommandOutput<'schedule list'>['items'][number]
+export type WorkspaceEntry = CommandOutput<'workspace list'>['items'][number]
+/** What one run changed in a workspace. */
+export type WorkspaceWrite = CommandOutput<'workspace log'>['items'][number]
+export type ChangedFile = CommandOutput<'workspace diff'>['files'][number]

@@ -56,6 +56,21 @@ export function count(number: number, language: Language): string {
   return new Intl.NumberFormat(LOCALES[language]).format(number)
 }
 
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
+
+/** A size in its largest unit. */
+export function byteSize(bytes: number, language: Language): string {
+  const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const unit = BYTE_UNITS[power] ?? 'byte'
+  const options = {
+    style: 'unit',
+    unit,
+    unitDisplay: power === 0 ? 'long' : 'short',
+    maximumFractionDigits: 1,
+  } as const
+  return new Intl.NumberFormat(LOCALES[language], options).format(bytes / 1000 ** power)
+}
+
 /** Time of day, with the date if it is not today. */
 export function clockTime(at: number, now: number, language: Language): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString()

@@ -18,6 +18,7 @@ export const LINKS: readonly Link[] = [
   { name: 'needs', href: '/needs-you' },
   { name: 'now', href: '/now' },
   { name: 'runs', href: '/runs' },
+  { name: 'work', href: '/work/workspaces' },
 ]
 
 interface NavigationProps {

@@ -21,4 +21,12 @@ export const ROUTES: readonly Route[] = [
   { pattern: '/now', name: 'now', place: Now },
   { pattern: '/runs', name: 'runs', place: lazyPlace(async () => (await import('../runs/runs.tsx')).Runs) },
   { pattern: '/runs/:id', name: 'runs', place: lazyPlace(async () => (await import('../runs/run.tsx')).Run) },
+  {
+    ...{ pattern: '/work/workspaces', name: 'work' },
+    place: lazyPlace(async () => (await import('../work/workspaces.tsx')).Workspaces),
+  },
+  {
+    ...{ pattern: '/work/workspaces/:id', name: 'work' },
+    place: lazyPlace(async () => (await import('../work/workspace.tsx')).Workspace),
+  },
 ]

@@ -1,0 +1,44 @@
+/** What a place reads from the server: fetched when it is shown, and again whenever something may have changed. */
+
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from './api.ts'
+import type { PageState } from './page-state.ts'
+
+export type Fetched<T> =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'ready'; readonly data: T }
+  | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
+
+const LOADING = { kind: 'loading' } as const
+
+/**
+ * Contract: what `fetch` returned last; another `key` starts anew. A failure replaces only what was never fetched, so
+ * that a lost connection does not empty the screen.
+ */
+export function useFetched<T>(page: PageState, key: string, fetch: () => Promise<T>): Fetched<T> {
+  const [state, setState] = useState<{ readonly key: string; readonly fetched: Fetched<T> }>()
+  useEffect(() => {
+    let isCurrent = true
+    const stop = page.keepFresh(async () => {
+      const fetched = await fetch().then(
+        (data) => ({ kind: 'ready', data }) as const,
+        (thrown: unknown) => failureOf(thrown),
+      )
+      const isKept = fetched.kind === 'failed' && fetched.code === ''
+      if (isCurrent)
+        setState((was) => (isKept && was?.key === key && was.fetched.kind === 'ready' ? was : { key, fetched }))
+    })
+    return () => {
+      isCurrent = false
+      stop()
+    }
+  }, [page, key])
+  return state?.key === key ? state.fetched : LOADING
+}
+
+/** An expired login is handled by the page itself. */
+function failureOf(thrown: unknown): Extract<Fetched<never>, { kind: 'failed' }> {
+  if (!(thrown instanceof ApiError)) return { kind: 'failed', code: '', reason: '' }
+  if (thrown.code === 'unauthorized') throw thrown
+  return { kind: 'failed', code: thrown.code, reason: thrown.message }
+}
