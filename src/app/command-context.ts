@@ -24,6 +24,7 @@ import type { PluginHost, Services } from '../ports/plugin.ts'
 import type { Store } from '../ports/store.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
+import { createModelSetup } from './model-service.ts'
 import { workspacePreparer } from './prepare-workspace.ts'
 
 export function createCommandContext(host: PluginHost): CommandContext {
@@ -118,6 +119,7 @@ function agentSetup(host: PluginHost): AgentSetup {
     agents: () => ['default', ...roster.all().map(({ agent }) => agent.agent_id)],
     agentDirectory: roster,
     models,
+    modelSetup: createModelSetup(host),
     defaultModel: () => models.get().id,
     breaker: engine.breaker,
     budgetLimits: engine.budgetLimits,

@@ -1,10 +1,13 @@
 /** The models of the current configuration. */
 
-import { createModelRegistry } from '../adapters/models/model-registry.ts'
+import { createModelRegistry, type ModelRegistryOptions } from '../adapters/models/model-registry.ts'
+import { describeModels, listTrialModels, openTrialModel } from '../adapters/models/trial-provider.ts'
 import { environment, type LoadedConfig, mindsMoney, resolveApiKey } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ModelProvider, Models } from '../ports/model.ts'
+import type { ModelSetup, TrialProvider } from '../ports/model-setup.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
+import { checkSecret } from '../secrets/secret-refs.ts'
 
 /** Rebuilds the models when the configuration or the secrets change. */
 export function createModelService(host: PluginHost): Models {
@@ -32,6 +35,23 @@ export function createModelService(host: PluginHost): Models {
   }
 }
 
+/** Contract: always about the current configuration. */
+export function createModelSetup(host: PluginHost): ModelSetup {
+  const [config, clock, secrets] = [host.get('config'), host.get('clock'), host.get('secrets')]
+  const options = (): ModelRegistryOptions =>
+    registryOptions(config.loaded, clock, secrets, host.get('modelProviders').all)
+  const checked = (provider: TrialProvider): TrialProvider => {
+    // A text that is no secret would make other texts unreadable, once it is redacted.
+    if (provider.api_key !== undefined) checkSecret(`key-of-${provider.name}`, provider.api_key)
+    return provider
+  }
+  return {
+    describe: () => describeModels(options()),
+    openTrial: (provider, wanted) => openTrialModel(options(), checked(provider), wanted),
+    listOffered: async (provider, signal) => listTrialModels(options(), checked(provider), signal),
+  }
+}
+
 /** What models need of secrets: `filled` replaces `secret:NAME`; `know` has a key redacted. */
 export type KeySource = Pick<Services['secrets'], 'filled' | 'know'>
 
@@ -41,8 +61,17 @@ export function buildModels(
   { filled, know }: KeySource,
   added: ReadonlyMap<string, ModelProvider> = new Map(),
 ): Models {
+  return createModelRegistry(registryOptions(loaded, clock, { filled, know }, added))
+}
+
+function registryOptions(
+  loaded: LoadedConfig,
+  clock: Clock,
+  { filled, know }: KeySource,
+  added: ReadonlyMap<string, ModelProvider>,
+): ModelRegistryOptions {
   const { kernel, models: given } = loaded.config
-  return createModelRegistry({
+  return {
     ...given,
     agents: Object.fromEntries(
       kernel.agents.flatMap(({ agent_id, model: own }) => (own === null ? [] : [[agent_id, own]])),
@@ -59,5 +88,5 @@ export function buildModels(
       return key
     },
     resolveSecrets: filled,
-  })
+  }
 }

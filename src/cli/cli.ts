@@ -148,7 +148,12 @@ async function withSecret(
   const secret = secretField(command)
   if (!secret) return input
   const terminal = { input: process.stdin, output: process.stderr }
-  return { ...input, [secret.key]: await readSecretInput(source, `${secret.key} of ${input.name}`, terminal) }
+  const isNamed = source.fromEnv !== undefined || source.fromFile !== undefined
+  // Without a terminal, the standard input of such a command may be anything.
+  if (!secret.required && !isNamed && !process.stdin.isTTY) return input
+  const asked = `${secret.key} of ${input.name ?? input.type}${secret.required ? '' : ' (Enter: none)'}`
+  const value = await readSecretInput(source, asked, terminal)
+  return value === '' && !secret.required ? input : { ...input, [secret.key]: value }
 }
 
 function reportError(thrown: unknown, json: boolean): number {

@@ -1,20 +1,32 @@
 /** Lists and tests models, and chooses the model of a chat or channel. */
 
 import { z } from 'zod'
-import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { TirelessError } from '../domain/error.ts'
 import { scopeKey } from '../domain/model-selection.ts'
-import { callWithinBudget } from '../engine/request/budget-reservation.ts'
-import { isOfflineModel } from '../ports/model.ts'
+import { PROVIDER_TYPES } from '../domain/provider-type.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
-import { copyKeys, keyVariables, OFFLINE_NOTICE } from './lib/model-state.ts'
+import { copyKeys, keyVariables } from './lib/model-state.ts'
+import { modelTrialSchema, TRY_MODEL_NEEDS, tryModel } from './lib/try-model.ts'
+
+const type = z.enum(PROVIDER_TYPES)
+
+const chosenSchema = z.object({
+  default: z.string().nullable().describe('null: detected'),
+  planner: z.string().nullable().describe('null: the default model'),
+  fallback: z.array(z.string()),
+  providers: z.array(z.object({ name: z.string(), type, base_url: z.string() })),
+  known: z
+    .array(z.object({ type, needs_key: z.boolean(), model: z.string().nullable() }))
+    .describe('providers that can be added, each with a good first choice of model'),
+})
 
 export const modelsList = defineCommand({
   name: 'models list',
   summary: 'list models with their prices, which one is the default and why, and how to use another',
   example: 'models list',
   runsIn: 'any_process',
-  needs: ['models', 'store'],
+  needs: ['models', 'modelSetup', 'store'],
   input: z.object({}),
   output: z.object({
     items: z.array(
@@ -40,22 +52,14 @@ export const modelsList = defineCommand({
     ),
     selections: z.array(z.object({ scope: z.string(), model: z.string() })),
     keys: keyVariables,
+    chosen: chosenSchema.describe('what the configuration says'),
   }),
-  run: async ({ models, store }) => ({
+  run: async ({ models, modelSetup, store }) => ({
     items: [...(await models.list())],
     selections: [...(await store.selections())],
     keys: copyKeys(models),
+    chosen: structuredClone(modelSetup.describe()) as z.input<typeof chosenSchema>,
   }),
-})
-
-const REQUEST = { system: '', messages: [{ role: 'user', text: 'Say the word: ready' } as const], tools: [] }
-
-const errorParts = z.object({
-  what: z.string().describe('what happened'),
-  where: z.string().optional(),
-  got: z.string().optional(),
-  expected: z.string().optional(),
-  fix: z.string().optional().describe('what to do'),
 })
 
 export const modelsTest = defineCommand({
@@ -63,51 +67,14 @@ export const modelsTest = defineCommand({
   summary: 'send a model one short request: shows latency and usage, or the error and its remedy',
   example: 'models test openai/gpt-5',
   runsIn: 'any_process',
-  needs: ['breaker', 'budgetLimits', 'clock', 'ids', 'kernelId', 'models', 'signals', 'store'],
+  needs: [...TRY_MODEL_NEEDS, 'models'],
   positional: ['model'],
   input: z.object({ model: z.string().min(1).optional().describe('provider/model; default: the default model') }),
-  output: z.object({
-    model: z.string(),
-    ok: z.boolean(),
-    latency_ms: z.number().nullable(),
-    usage: z
-      .object({
-        input_tokens: z.number(),
-        output_tokens: z.number(),
-        cached_tokens: z.number(),
-        written_tokens: z.number().optional(),
-      })
-      .nullable(),
-    code: z.string().nullable(),
-    error: z.string().nullable(),
-    error_parts: errorParts.nullable().describe('the parts of the error'),
-    note: z.string().nullable().describe('says that the model is only a stand-in'),
-    keys: keyVariables,
-  }),
+  output: modelTrialSchema.extend({ keys: keyVariables }),
   async run(context, { model: wanted }) {
-    const { models, breaker, clock, signals, ids, budgetLimits: purse, kernelId: kernel_id } = context
+    const { models } = context
     const model = wanted ?? (await models.choice()).id
-    const startedAt = clock.monotonic()
-    const failed = { model, ok: false, latency_ms: null, usage: null, note: null, keys: copyKeys(models) }
-    try {
-      const spender = {
-        kernel_id,
-        agent_id: 'models test',
-        dispatch_id: ids.next(),
-        model,
-        day: purse.dayOf(clock.now()),
-      }
-      const { usage } = await callWithinBudget(context, {
-        ...{ model: models.get(model), request: REQUEST, signal: signals.abort, spender },
-      })
-      breaker.recordOutcome({ model, code: null, at: clock.now() })
-      const latency_ms = Math.round(clock.monotonic() - startedAt)
-      const note = isOfflineModel(model) ? OFFLINE_NOTICE.text : null
-      return { ...failed, ok: true, latency_ms, usage, code: null, error: null, error_parts: null, note }
-    } catch (thrown) {
-      const { code, message, parts } = asTirelessError(thrown)
-      return { ...failed, code, error: message, error_parts: parts }
-    }
+    return { ...(await tryModel(context, model, () => models.get(model))), keys: copyKeys(models) }
   },
   exitCode: ({ ok }) => (ok ? 0 : 1),
 })

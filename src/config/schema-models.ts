@@ -1,6 +1,7 @@
 /** Schemas of models and their providers. */
 
 import { z } from 'zod'
+import { PROVIDER_TYPES } from '../domain/provider-type.ts'
 import {
   atMostOne,
   customIssue,
@@ -16,19 +17,6 @@ import {
   tokenPrice,
   variableName,
 } from './value-types.ts'
-
-const PROVIDER_TYPES = [
-  'openai-compatible',
-  'openai',
-  'anthropic',
-  'google',
-  'openrouter',
-  'deepseek',
-  'moonshot',
-  'dashscope',
-  'ollama',
-  'lmstudio',
-] as const
 
 const provider = z
   .strictObject({

@@ -48,6 +48,8 @@ export interface ProviderServer {
 export interface ProviderOptions {
   readonly script: ProviderScript
   readonly port?: number | undefined
+  /** Requests with another key, or without one, are refused. */
+  readonly key?: string | undefined
   /**
    * A file for JSON lines: `{"event":"request",…}` before each answer, `{"event":"answered",…}` after it was sent
    * completely. The file is only appended to, so requests can be counted even if client or server is killed.
@@ -55,7 +57,7 @@ export interface ProviderOptions {
   readonly log?: string | undefined
 }
 
-export async function startProviderServer({ script, port = 0, log }: ProviderOptions): Promise<ProviderServer> {
+export async function startProviderServer({ script, port = 0, key, log }: ProviderOptions): Promise<ProviderServer> {
   const parsed = parseScript(script)
   const requests: RecordedRequest[] = []
   const attempts = new Map<string, number>()
@@ -91,6 +93,8 @@ export async function startProviderServer({ script, port = 0, log }: ProviderOpt
   const server = createServer((message, response) => {
     const route = `${message.method} ${new URL(message.url ?? '/', 'http://localhost').pathname}`
     const format = FORMATS[route]
+    if (key !== undefined && keyOf(message) !== key)
+      return sendJson(response, 401, { error: { message: `invalid key ${keyOf(message)}`, code: 'invalid_api_key' } })
     if (format) return void handleRequest(format, message, response).catch(() => response.destroy())
     if (route === 'GET /v1/models') return sendJson(response, 200, MODELS)
     sendJson(response, 404, { error: { message: `unknown route: ${route}`, code: 'not_found' } })
@@ -113,6 +117,9 @@ const FORMATS: Readonly<Record<string, WireFormat>> = {
   'POST /v1/chat/completions': openAIFormat,
   'POST /v1/messages': anthropicFormat,
 }
+
+const keyOf = ({ headers }: IncomingMessage): string | undefined =>
+  headers['x-api-key']?.toString() ?? headers.authorization?.replace(/^Bearer /, '')
 
 const MODELS = { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'tireless' }] }
 

@@ -153,7 +153,8 @@ function openAdded(config: ModelRegistryOptions, id: string): Model | undefined 
   )
 }
 
-function createModel(config: ModelRegistryOptions, id: string): Model {
+/** Contract: a model that is not kept; throws `model_unknown` or `config_invalid`. */
+export function createModel(config: ModelRegistryOptions, id: string): Model {
   const slash = id.indexOf('/')
   const name = id.slice(0, Math.max(0, slash))
   const provider = configuredProvider(config, name)
@@ -179,7 +180,7 @@ function createModel(config: ModelRegistryOptions, id: string): Model {
 }
 
 /** The configured address, or else that of the environment, or else the known one. Throws `config_invalid`. */
-function findAddress(
+export function findAddress(
   name: string,
   protocol: ProtocolName,
   provider: ConfiguredProvider | undefined,

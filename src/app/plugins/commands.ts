@@ -14,6 +14,7 @@ export function commands(): Plugin {
       'store',
       'bell',
       'models',
+      'modelProviders',
       'events',
       'behaviours',
       'engine',

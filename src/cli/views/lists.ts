@@ -10,6 +10,9 @@ import { formatTable } from './table.ts'
 const TEXTS = {
   en: {
     columns: { earlier: 'earlier', price: 'price per million tokens' },
+    nothingChanged: 'Nothing was stored.',
+    usedByDefault: 'Stored; it is the default model from now on.',
+    added: 'Stored.',
     price: (input: number, output: number) => `$${input} in, $${output} out`,
     unusable: (id: string, problem: string) => `${id} cannot be used: ${problem}`,
     default: (id: string, why: string | null) => `default: ${id}${why ? ` (${why})` : ''}`,
@@ -25,6 +28,9 @@ const TEXTS = {
   },
   zh: {
     columns: { earlier: '早先的', price: '价格（每百万 token）' },
+    nothingChanged: '没有保存任何内容。',
+    usedByDefault: '已保存，从现在起它是默认模型。',
+    added: '已保存。',
     price: (input: number, output: number) => `输入 $${input}，输出 $${output}`,
     unusable: (id: string, problem: string) => `${id} 不能使用：${problem}`,
     default: (id: string, why: string | null) => `默认：${id}${why ? `（${why}）` : ''}`,
@@ -80,7 +86,7 @@ function missingKeys(keys: CommandOutput<'models list'>['keys']): readonly strin
 }
 
 /** Each part of an error has its own line: what happened, got, expected, do this. */
-export function renderModelTest(test: CommandOutput<'models test'>): string {
+export function renderModelTest(test: Omit<CommandOutput<'models test'>, 'keys'>): string {
   const { model, ok, latency_ms, usage, code, error_parts, note } = test
   if (!ok) return [`${model}: FAILED (${code})`, ...partLines(error_parts)].join('\n')
   const tokens = usage ? `, ${usage.input_tokens} tokens in, ${usage.output_tokens} out` : ''
@@ -88,6 +94,11 @@ export function renderModelTest(test: CommandOutput<'models test'>): string {
     `${model}: works; answered in ${latency_ms} ms${tokens}`,
     ...(note === null ? [] : [inOwnLanguage(OFFLINE_NOTICE)]),
   ].join('\n')
+}
+
+export function renderAddedModel({ stored, is_default, ...test }: CommandOutput<'models add'>): string {
+  const { nothingChanged, usedByDefault, added } = texts()
+  return [renderModelTest(test), !stored ? nothingChanged : is_default ? usedByDefault : added].join('\n')
 }
 
 const partLines = (parts: CommandOutput<'models test'>['error_parts']): readonly string[] =>

@@ -10,7 +10,7 @@ import { renderChannels } from './channels.ts'
 import { renderCycle, renderRecordedCycle } from './cycles.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
-import { renderCycles, renderModels, renderModelTest } from './lists.ts'
+import { renderAddedModel, renderCycles, renderModels, renderModelTest } from './lists.ts'
 import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
 import {
   renderChanges,
@@ -72,6 +72,8 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   once: renderCycle,
   'models list': renderModels,
   'models test': renderModelTest,
+  'models add': renderAddedModel,
+  'models offered': ({ models }) => models.join('\n'),
   'schedule list': renderSchedules,
   simulate: renderSimulation,
   'skills list': renderSkills,

@@ -24,6 +24,7 @@ import type { Documents } from '../../ports/documents.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { McpServers } from '../../ports/mcp.ts'
 import type { Models } from '../../ports/model.ts'
+import type { ModelSetup } from '../../ports/model-setup.ts'
 import type { ReceivedFiles } from '../../ports/received-files.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Sources } from '../../ports/source.ts'
@@ -131,6 +132,7 @@ export interface AgentSetup {
   agents(): readonly string[]
   readonly agentDirectory: AgentDirectory
   readonly models: Models
+  readonly modelSetup: ModelSetup
   /** Contract: the name of the default model; throws if the model cannot be used. Sends no request to the provider. */
   defaultModel(): string
   /** Records which models and providers fail, so that a run skips them and uses a fallback. */
