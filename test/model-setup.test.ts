@@ -1,7 +1,7 @@
 /** Models are set up by commands: a key is tested before it is stored, and appears nowhere. */
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, lstatSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startProviderServer } from '../src/testing/provider-server.ts'
@@ -31,7 +31,7 @@ function textOf(home: string): string {
     .join('\n')
 }
 
-test('E13: models add stores a key only after it worked, keeps comments, and uses the model at once', async (t) => {
+test('E13, case 136: models add stores a key only after it worked, keeps comments, and uses the model at once', async (t) => {
   const { url } = await startProvider(t)
   const home = freshFolder(t)
   const app = await openApp(t, { home, yaml: YAML })

@@ -3,9 +3,11 @@
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { makeBackup } from '../adapters/backup/backup.ts'
+import { listBackups } from '../adapters/backup/manifest.ts'
 import { restoreBackup } from '../adapters/backup/restore.ts'
 import { createCommandLimits } from '../adapters/envs/host/resource-limits.ts'
 import { trySandbox } from '../adapters/envs/sandbox/sandbox.ts'
+import { defaultBackupFolder } from '../adapters/installation/upgrade.ts'
 import { openLogReader } from '../adapters/log/log.ts'
 import { referencePrice } from '../adapters/models/prices.ts'
 import { checkSqliteVersion, describeDatabase } from '../adapters/stores/sqlite/connection.ts'
@@ -141,6 +143,8 @@ function backupsOf(paths: HomePaths, clock: Clock): Backups {
   const { root } = paths
   const database = basename(paths.database)
   return {
+    folder: defaultBackupFolder(root),
+    list: (folder) => listBackups(folder, isSecretsFile),
     make: (dir, copyDatabase, secrets) =>
       makeBackup({
         ...{ root, database, dir, created_at: iso(clock.now()), copyDatabase },

@@ -14,7 +14,7 @@ import type {
   StoredData,
 } from '../commands/lib/context.ts'
 import { OFFLINE_NOTICE } from '../commands/lib/model-state.ts'
-import type { Config } from '../config.ts'
+import { type Config, explainConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { PeopleText } from '../domain/language.ts'
 import { replayRun } from '../engine/replay/replay.ts'
@@ -134,6 +134,7 @@ function ownerSettings(host: PluginHost): OwnerSettings {
   const secrets = host.get('secrets')
   return {
     changeConfig: host.get('config').change,
+    configInUse: () => explainConfig(host.get('config').loaded),
     secrets: secrets.keeper,
     redact: secrets.redact,
     redactKnownSecrets: secrets.hide,

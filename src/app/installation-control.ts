@@ -43,6 +43,10 @@ export function createInstallationControl(options: InstallationOptions): Install
   const service = (): Service => serviceOf(options)
   return {
     service: serviceControl(options, service),
+    describe() {
+      const { version, kind, root } = installed()
+      return { version, kind, program: root }
+    },
     async check(from) {
       const { version, root, versions } = requirePackage(installed())
       const previous = readSelection(versions)?.previous?.version ?? null

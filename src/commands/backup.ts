@@ -1,4 +1,4 @@
-/** Copies the whole home while work continues, and restores such a copy. */
+/** Copies the whole home while work continues, lists such copies, and restores one. */
 
 import { z } from 'zod'
 import { defineCommand } from './lib/command.ts'
@@ -32,6 +32,33 @@ export const backup = defineCommand({
     const made = await backups.make(dir, (file) => store.backup(file), secrets)
     const secretNote = kept.list().length === 0 ? [] : [secrets ? WITH_SECRETS : WITHOUT_SECRETS]
     return { ...made, skipped: [...made.skipped], notes: [PRIVATE_NOTE, ...secretNote, NOT_INCLUDED] }
+  },
+})
+
+export const backupsList = defineCommand({
+  name: 'backups list',
+  summary: 'list the backups in a folder, newest first',
+  example: 'backups list',
+  runsIn: 'any_process',
+  needs: ['backups'],
+  input: z.object({
+    in: z.string().min(1).optional().describe('folder with backups; default: beside the home').meta({ path: true }),
+  }),
+  output: z.object({
+    folder: z.string(),
+    items: z.array(
+      z.object({
+        dir: z.string(),
+        created_at: z.string(),
+        home: z.string().describe('the home that was copied'),
+        files: z.number(),
+        bytes: z.number(),
+        secrets: z.boolean().describe('whether it contains the values of secrets'),
+      }),
+    ),
+  }),
+  async run({ backups }, { in: folder = backups.folder }) {
+    return { folder, items: (await backups.list(folder)).map((backup) => ({ ...backup })) }
   },
 })
 

@@ -37,13 +37,14 @@ export const channelsList = defineCommand({
   summary: 'list channels with their problems and deliveries, and the target of notices',
   example: 'channels list',
   runsIn: 'any_process',
-  needs: ['channels', 'connections', 'notifier', 'store'],
+  needs: ['channels', 'configInUse', 'connections', 'notifier', 'store'],
   input: z.object({}),
   output: z.object({
     items: z.array(
       z.object({
         name: z.string(),
         trouble: z.string().nullable(),
+        configured: z.boolean().describe('whether it is set up in the configuration'),
         receives: z.boolean(),
         connection: connectionSchema
           .nullable()
@@ -60,7 +61,8 @@ export const channelsList = defineCommand({
       .array(pairedShape)
       .describe('paired chats, which may give commands; chats in the configuration are not listed'),
   }),
-  async run({ channels, connections, notifier, store }) {
+  async run({ channels, connections, configInUse, notifier, store }) {
+    const keys = configInUse().map(({ key }) => key)
     const target = await notifier.target()
     const deliveries = await store.deliveries()
     // Also lists channels that have messages but do not exist, because the owner has to notice those.
@@ -76,6 +78,7 @@ export const channelsList = defineCommand({
       return {
         name,
         trouble: channelProblem(channels, name),
+        configured: keys.some((key) => key.startsWith(`channels.${name}.`)),
         receives: channel?.receive !== undefined || channel?.connect !== undefined,
         connection: connections.stateOf(name),
         bound: target?.channel === name,

@@ -28,6 +28,7 @@ export const configExplain = defineCommand({
   summary: 'list every configuration value and its source; secrets show as (set)',
   example: 'config explain --key kernel',
   runsIn: 'no_home',
+  isServed: true,
   needs: ['explainConfig'],
   input: z.object({ key: z.string().default('').describe('only keys with this prefix') }),
   output: z.object({

@@ -4,7 +4,17 @@ import { z } from 'zod'
 import type { ClosedHomeContext, ExposedPart } from './lib/closed-home.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
-import { bad, type Check, check, type Found, failedCheck, good, healthCheckSchema } from './lib/health-check.ts'
+import {
+  bad,
+  type Check,
+  check,
+  type Fixes,
+  type Found,
+  failedCheck,
+  fixable,
+  good,
+  healthCheckSchema,
+} from './lib/health-check.ts'
 import { MAX_ROWS, OPEN_HOME_NEEDS, openHomeChecks } from './lib/open-home-checks.ts'
 
 const MIN_FREE_BYTES = 200 * 1024 * 1024
@@ -26,6 +36,7 @@ export const doctor = defineCommand({
   needs: [...OPEN_HOME_NEEDS, 'checkConfig'],
   input: z.object({
     fix: z.boolean().default(false).describe('repair problems that can be repaired without losing data'),
+    only: z.string().optional().describe('with --fix: repair only what the check of this name found'),
     set_aside: z.boolean().default(false).describe('list unreadable rows that were moved aside, newest first'),
   }),
   output: z.object({
@@ -33,15 +44,16 @@ export const doctor = defineCommand({
     checks: z.array(healthCheckSchema),
     set_aside: z.array(setAsideShape).optional(),
   }),
-  async run(context, { fix, set_aside }) {
-    const checks = [...(await closedHomeChecks(context, fix)), ...(await openHomeChecks(context, fix))]
+  async run(context, { fix, only, set_aside }) {
+    const fixes = fixesOf(fix, only)
+    const checks = [...(await closedHomeChecks(context, fixes)), ...(await openHomeChecks(context, fixes))]
     return {
       ...report(checks),
       ...(set_aside ? { set_aside: [...(await context.store.setAside({ limit: MAX_ROWS }))] } : {}),
     }
   },
-  async runClosed(outside, { fix }, why) {
-    const checks = await closedHomeChecks(outside, fix)
+  async runClosed(outside, { fix, only }, why) {
+    const checks = await closedHomeChecks(outside, fixesOf(fix, only))
     // closedHomeChecks already reports an invalid configuration.
     const isReported = why.code === 'config_invalid' && checks.some(({ name, ok }) => name === 'configuration' && !ok)
     return report(isReported ? checks : [failedCheck('home', why), ...checks])
@@ -49,20 +61,25 @@ export const doctor = defineCommand({
   exitCode: ({ ok }) => (ok ? 0 : 1),
 })
 
+const fixesOf =
+  (fix: boolean, only: string | undefined): Fixes =>
+  (name) =>
+    fix && (only === undefined || only === name)
+
 function report(checks: readonly Check[]): { ok: boolean; checks: Check[] } {
   return { ok: checks.every(({ ok }) => ok), checks: [...checks] }
 }
 
 const closedHomeChecks = async (
   { machine, checkConfig }: Needs<'machine' | 'checkConfig'>,
-  fix: boolean,
+  fixes: Fixes,
 ): Promise<Check[]> => [
   await check('node', () => {
     const { got, needed, ok } = machine.node
     return ok ? good(got) : bad(`${got} is older than ${needed}`, `install Node ${needed} or newer (nodejs.org)`)
   }),
   await check('sqlite', () => good(machine.sqlite())),
-  await check('privacy', () => checkPrivacy(machine, fix)),
+  await check('privacy', () => checkPrivacy(machine, fixes('privacy'))),
   await check('configuration', () => {
     const { file, unused } = checkConfig()
     const notes = unused.length > 0 ? `; not supported yet: ${unused.join(', ')}` : ''
@@ -89,7 +106,7 @@ async function checkPrivacy(machine: ClosedHomeContext['machine'], fix: boolean)
   if (foreign.length > 0)
     return bad(`owned by another user: ${foreign.map(({ path }) => path).join(', ')}`, 'take ownership with chown')
   const list = open.map(modeText).join(', ')
-  if (!fix) return bad(`accessible to others: ${list}`, 'run tireless doctor --fix')
+  if (!fix) return fixable(`accessible to others: ${list}`, 'run tireless doctor --fix')
   for (const part of open) await machine.restrictAccess(part)
   return good(`repaired: ${list}`)
 }

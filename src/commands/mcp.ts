@@ -1,38 +1,11 @@
 /** Lists, tests and approves the MCP servers whose tools agents use; serves this home as an MCP server. */
 
 import { z } from 'zod'
-import { REACHES, RECOVERIES } from '../domain/effect.ts'
 import { TirelessError } from '../domain/error.ts'
-import type { McpState } from '../ports/mcp.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 import type { OfferedCommand } from './lib/context.ts'
-
-const toolShape = z.object({
-  tool: z.string(),
-  name: z.string(),
-  description: z.string(),
-  effect: z.object({ recovery: z.enum(RECOVERIES), reach: z.enum(REACHES) }),
-  declared: z.boolean(),
-  status: z.enum(['approved', 'changed', 'new', 'gone']),
-  difference: z.string(),
-})
-
-const stateShape = z.object({
-  name: z.string(),
-  transport: z.enum(['stdio', 'http']),
-  state: z.enum(['idle', 'starting', 'up', 'down']),
-  protocol: z.string().nullable(),
-  error: z.string().nullable(),
-  stderr: z.array(z.string()),
-  tools: z.array(toolShape),
-})
-
-const printable = ({ stderr, tools, ...state }: McpState): z.input<typeof stateShape> => ({
-  ...state,
-  stderr: [...stderr],
-  tools: tools.map(({ effect: { recovery, reach }, ...tool }) => ({ ...tool, effect: { recovery, reach } })),
-})
+import { copyMcpState, mcpStateSchema } from './lib/mcp-shapes.ts'
 
 const server = z.string().min(1).describe('name in mcp_servers').meta({ idOf: 'mcp_server' })
 
@@ -43,8 +16,8 @@ export const mcpList = defineCommand({
   runsIn: 'any_process',
   needs: ['mcp'],
   input: z.object({}),
-  output: z.object({ items: z.array(stateShape) }),
-  run: async ({ mcp }) => ({ items: (await mcp.list()).map(printable) }),
+  output: z.object({ items: z.array(mcpStateSchema) }),
+  run: async ({ mcp }) => ({ items: (await mcp.list()).map(copyMcpState) }),
 })
 
 export const mcpTest = defineCommand({
@@ -55,9 +28,9 @@ export const mcpTest = defineCommand({
   needs: ['mcp'],
   positional: ['server'],
   input: z.object({ server }),
-  output: stateShape.extend({ ok: z.boolean() }),
+  output: mcpStateSchema.extend({ ok: z.boolean() }),
   async run({ mcp }, { server: name }) {
-    const state = printable(await mcp.test(name))
+    const state = copyMcpState(await mcp.test(name))
     return { ...state, ok: state.state === 'up' }
   },
   exitCode: ({ ok }) => (ok ? 0 : 1),

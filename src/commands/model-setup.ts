@@ -68,7 +68,7 @@ export const modelsAdd = defineCommand({
   summary: 'add a provider: tests its key with one short request, then stores the key and uses the model',
   example: 'models add claude-sonnet-5-5 --type anthropic',
   runsIn: 'any_process',
-  needs: [...TRY_MODEL_NEEDS, 'changeConfig', 'explainConfig', 'models', 'modelSetup', 'secrets'],
+  needs: [...TRY_MODEL_NEEDS, 'changeConfig', 'configInUse', 'models', 'modelSetup', 'secrets'],
   positional: ['model'],
   input: z.object({
     model: z.string().regex(/^\S+$/, 'text without spaces').describe('name of the model at the provider'),
@@ -109,7 +109,7 @@ const secretNameOf = (provider: string): string => `${provider.toUpperCase().rep
 
 /** Writes the provider and `more` in one change; other keys of a configured provider stay. */
 function storeProvider(
-  { changeConfig, secrets, explainConfig }: Needs<'changeConfig' | 'secrets' | 'explainConfig'>,
+  { changeConfig, secrets, configInUse }: Needs<'changeConfig' | 'secrets' | 'configInUse'>,
   { name, type, base_url, api_key }: TrialProvider,
   more: readonly ConfigChange[],
 ): void {
@@ -117,7 +117,7 @@ function storeProvider(
   const set = (key: string, value: Json | undefined): ConfigChange => ({ path: path(key), value })
   const secret = secretNameOf(name)
   const kept = api_key === undefined ? undefined : secrets.set(secret, api_key, undefined)
-  const has = (key: string): boolean => explainConfig().items.some((item) => item.key === path(key).join('.'))
+  const has = (key: string): boolean => configInUse().some((item) => item.key === path(key).join('.'))
   const outdated = ['api_key_env', 'api_key_file', ...(base_url === undefined ? ['base_url'] : [])].filter(has)
   try {
     changeConfig([

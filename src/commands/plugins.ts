@@ -41,6 +41,7 @@ const approvalShape = z.object({
 const printable = (plugin: PluginState): z.input<typeof pluginShape> => structuredClone(plugin) as never
 
 const YES = z.boolean().default(false).describe('do not ask').meta({ short: 'y' })
+const FROM = z.string().optional().describe('folder that a relative path starts at').meta({ path: true, here: true })
 const DIGEST = z.string().min(8).optional().describe('only if the plugin still has this digest')
 
 export const pluginsList = defineCommand({
@@ -53,6 +54,34 @@ export const pluginsList = defineCommand({
   input: z.object({}),
   output: z.object({ items: z.array(pluginShape) }),
   run: async ({ plugins }) => ({ items: (await plugins.list()).map(printable) }),
+})
+
+export const pluginsShow = defineCommand({
+  name: 'plugins show',
+  summary: 'show what a plugin may do, before it is added or approved; runs nothing of it',
+  example: 'plugins show ./plugins/weather',
+  toleratesBrokenPlugins: true,
+  runsIn: 'any_process',
+  needs: ['homeSetup', 'plugins'],
+  positional: ['source'],
+  input: z.object({
+    source: z.string().min(1).describe('name of a configured plugin, or a file, folder or installed npm package'),
+    trust: z.enum(PLUGIN_TRUSTS).optional().describe('default: what its manifest asks for'),
+    from: FROM,
+  }),
+  output: pluginShape.extend({
+    configured: z.boolean(),
+    words: z.string().describe('what it may do'),
+    words_zh: z.string().describe('the same in Chinese'),
+  }),
+  async run({ plugins, homeSetup }, { source, trust, from }) {
+    const known = (await plugins.list()).some(({ name, source: path }) => name === source || path === source)
+    const { plugin, index } = known
+      ? await plugins.find(source)
+      : await plugins.locate(source, from ?? homeSetup.home, trust ?? null)
+    const [words, words_zh] = [describePlugin(plugin, 'en'), describePlugin(plugin, 'zh')]
+    return { ...printable(plugin), configured: index !== undefined, words, words_zh }
+  },
 })
 
 /** Contract: shows what the plugin may do; throws `confirmation_needed` unless the owner agreed. */
@@ -88,7 +117,7 @@ export const pluginsAdd = defineCommand({
     trust: z.enum(PLUGIN_TRUSTS).optional().describe('default: what its manifest asks for'),
     yes: YES,
     digest: DIGEST,
-    from: z.string().optional().describe('folder that a relative path starts at').meta({ path: true, here: true }),
+    from: FROM,
   }),
   output: approvalShape,
   async run(context, { source, trust, yes, digest, from }, tell) {

@@ -50,6 +50,8 @@ export interface McpServers {
    * names.
    */
   approve(server: string, tool?: string): Promise<readonly string[]>
+  /** Contract: the approvals of its tools are gone; a server of this name counts as new. */
+  forget(server: string): Promise<void>
   /** Contract: starts the server if necessary; the text of the resource. Throws `tool_failed` or `not_found`. */
   readResource(server: string, uri: string, signal: AbortSignal): Promise<string>
   /**

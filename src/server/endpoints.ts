@@ -8,7 +8,7 @@ import { TirelessError } from '../domain/error.ts'
 export const API = '/api/v1'
 
 /** A command whose name ends in one of these words changes nothing and is called by GET; all others by POST. */
-const READING: ReadonlySet<string> = new Set(['status', 'list', 'show', 'search', 'log', 'diff', 'compare'])
+const READING: ReadonlySet<string> = new Set(['status', 'list', 'show', 'search', 'log', 'diff', 'compare', 'about'])
 
 export interface Endpoint {
   readonly command: Command
@@ -19,24 +19,26 @@ export interface Endpoint {
 /** Contract: one endpoint per command that may run in the kernel; `queue list` has the path `/api/v1/queue/list`. */
 export function createEndpoints(commands: readonly Command[]): readonly Endpoint[] {
   return commands
-    .filter(({ runsIn }) => runsIn === 'any_process')
+    .filter(({ runsIn, isServed = false }) => runsIn === 'any_process' || isServed)
     .map((command) => {
       const words = command.name.split(' ')
-      const method = READING.has(words.at(-1) ?? '') ? 'GET' : 'POST'
+      const method = command.isServed || READING.has(words.at(-1) ?? '') ? 'GET' : 'POST'
       return { command, method, path: `${API}/${words.join('/')}` }
     })
 }
 
 /** Contract: converts text to numbers and booleans if the schema expects them; leaves other text for the schema. */
 export function inputFromQuery(command: Command, query: Readonly<Record<string, readonly string[]>>): object {
-  const types = new Map(inputFields(command).map(({ key, type }) => [key, type]))
+  const fields = new Map(inputFields(command).map((field) => [field.key, field]))
   const input = Object.entries(query).map(([key, [value = '', ...more]]) => {
+    if (fields.get(key)?.isForTerminal)
+      throw new TirelessError('usage', { what: 'not possible over HTTP', where: `${command.name}: ${key}` })
     if (more.length > 0)
       throw new TirelessError('usage', {
         what: 'the parameter is given more than once',
         where: `${command.name}: ${key}`,
       })
-    return [key, parseValue(types.get(key), value)] as const
+    return [key, parseValue(fields.get(key)?.type, value)] as const
   })
   return Object.fromEntries(input)
 }

@@ -1,6 +1,6 @@
 /** manifest.json: the contents of a backup. It is written last, so a folder without it is not a backup. */
 
-import { open, readFile, rename } from 'node:fs/promises'
+import { open, readdir, readFile, rename } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { z } from 'zod'
 import { describeMismatch } from '../../domain/describe-issues.ts'
@@ -51,6 +51,22 @@ export async function readBackupManifest(dir: string): Promise<BackupManifest> {
   const { success, data: manifest, error } = manifestShape.safeParse(data)
   if (success) return manifest
   throw invalidBackup(`${BACKUP_MANIFEST} has an unknown format`, describeMismatch(error.issues, data))
+}
+
+/** Contract: newest first; folders without a readable manifest are left out. */
+export async function listBackups(folder: string, isSecretsFile: (name: string) => boolean) {
+  const names = await readdir(folder).catch((): string[] => [])
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const manifest = await readBackupManifest(join(folder, name)).catch(() => undefined)
+      if (!manifest) return []
+      const { created_at, home, files } = manifest
+      const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+      const secrets = files.some((file) => isSecretsFile(file.path))
+      return [{ dir: join(folder, name), created_at, home, files: files.length, bytes, secrets }]
+    }),
+  )
+  return found.flat().toSorted((a, b) => b.created_at.localeCompare(a.created_at))
 }
 
 export async function writeBackupManifest(dir: string, manifest: Omit<BackupManifest, 'version'>): Promise<void> {

@@ -2,10 +2,20 @@
 
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import type { Clock } from '../../ports/clock.ts'
-import type { LogFileEntry } from './log-entry.ts'
+import type { LogFileEntry, LogLevel } from './log-entry.ts'
 import { logFilePath } from './log-files.ts'
 
+/** Least important level, text in any case, and the id of the entry to start at. */
+interface LogFileQuery {
+  readonly limit: number
+  readonly level?: LogLevel | undefined
+  readonly text?: string | undefined
+  readonly before?: string | undefined
+  readonly after?: string | undefined
+}
+
 export interface LogFileReader {
+  search(query: LogFileQuery): Promise<{ readonly items: readonly LogFileEntry[]; readonly more: boolean }>
   last(count: number): Promise<readonly LogFileEntry[]>
   follow(count: number, signal: AbortSignal, onEntry: (entry: LogFileEntry) => void): Promise<void>
 }
@@ -27,6 +37,7 @@ export function createLogReader(folder: string, files: number, clock: Clock): Lo
   }
 
   return {
+    search: (query) => searchFiles(folder, files, query),
     last: (count) => last(count),
     async follow(count, signal, onEntry) {
       const tail = openTail(logFilePath({ folder }, 0))
@@ -40,6 +51,48 @@ export function createLogReader(folder: string, files: number, clock: Clock): Lo
         await tail.close()
       }
     },
+  }
+}
+
+const LEVELS: readonly LogLevel[] = ['info', 'warn', 'error']
+
+/** Reads the newest files first, until there are enough entries. A file keeps its number when it is renamed. */
+async function searchFiles(
+  folder: string,
+  files: number,
+  { limit, level = 'info', text = '', before, after }: LogFileQuery,
+): Promise<{ readonly items: readonly LogFileEntry[]; readonly more: boolean }> {
+  const wanted = text.toLowerCase()
+  const found: LogFileEntry[] = []
+  let isPast = before === undefined
+  for (let age = 0; age < files; age += 1) {
+    for (const { id, line } of (await readLines(logFilePath({ folder }, age))).toReversed()) {
+      if (id === after) return { items: found.toReversed(), more: false }
+      const isMatch = isPast && (wanted === '' || line.toLowerCase().includes(wanted))
+      isPast ||= id === before
+      const [entry] = isMatch ? parseLine(line) : []
+      if (!entry || LEVELS.indexOf(entry.level) < LEVELS.indexOf(level)) continue
+      if (found.length === limit) return { items: found.toReversed(), more: true }
+      found.push({ ...entry, id })
+    }
+  }
+  return { items: found.toReversed(), more: false }
+}
+
+/** The id of a line: the number of its file and its place there. */
+async function readLines(path: string): Promise<readonly { readonly id: string; readonly line: string }[]> {
+  const handle = await open(path, 'r').catch(() => undefined)
+  if (!handle) return []
+  try {
+    const { ino } = await handle.stat()
+    let at = 0
+    return (await handle.readFile('utf8')).split('\n').map((line) => {
+      const id = `${ino}-${at}`
+      at += line.length + 1
+      return { id, line }
+    })
+  } finally {
+    await handle.close()
   }
 }
 

@@ -119,6 +119,12 @@ export class McpServerPool implements McpServers {
     return tools
   }
 
+  async forget(name: string): Promise<void> {
+    await this.refresh()
+    this.#pins.delete(name)
+    await commitOne(this.#options.store, [{ op: 'set', name: settingOf(name), value: null }])
+  }
+
   async readResource(name: string, uri: string, signal: AbortSignal): Promise<string> {
     await this.refresh()
     return this.#named(name).resource((resources) => resources.read(uri, signal), signal)

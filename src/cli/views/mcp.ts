@@ -24,8 +24,11 @@ export function renderServer({ name, transport, state, protocol, error, stderr, 
   ].join('\n')
 }
 
+export const renderAddedServer = ({ added, ...server }: CommandOutput<'mcp add'>): string =>
+  `${renderServer(server)}\n${added ? 'Added.' : 'It was not added, because it does not start.'}`
+
 export const renderServers = ({ items }: CommandOutput<'mcp list'>): string =>
-  items.map(renderServer).join('\n\n') || 'none; add one to mcp_servers in the configuration'
+  items.map(renderServer).join('\n\n') || 'none; add one: tireless mcp add'
 
 export const renderApprovedTools = ({ server, approved }: CommandOutput<'mcp approve'>): string =>
   approved.length === 0 ? `no tool of ${server} awaits approval` : `approved: ${escapeInvisible(approved.join(', '))}`

@@ -11,7 +11,7 @@ import { renderCycle, renderRecordedCycle } from './cycles.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
 import { renderAddedModel, renderCycles, renderModels, renderModelTest } from './lists.ts'
-import { renderApprovedTools, renderServer, renderServers } from './mcp.ts'
+import { renderAddedServer, renderApprovedTools, renderServer, renderServers } from './mcp.ts'
 import {
   renderChanges,
   renderChat,
@@ -65,6 +65,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'approvals deny': renderAnswered,
   'mcp list': renderServers,
   'mcp test': renderServer,
+  'mcp add': renderAddedServer,
   'mcp approve': renderApprovedTools,
   'cycles list': renderCycles,
   'cycles show': renderRecordedCycle,

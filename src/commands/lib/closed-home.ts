@@ -49,7 +49,7 @@ export interface PricedModel {
   readonly price: Price | null
 }
 
-interface ConfigValue {
+export interface ConfigValue {
   readonly key: string
   readonly value: Json
   readonly source: string
@@ -103,7 +103,22 @@ export interface LogEntry {
   readonly [detail: string]: Json
 }
 
+/** Part of the log. `level`: the least important one; `text`: in any part of an entry, whatever its case. */
+export interface LogQuery {
+  readonly limit: number
+  readonly level?: 'info' | 'warn' | 'error' | undefined
+  readonly text?: string | undefined
+  /** Only older or newer entries than the one with this id. */
+  readonly before?: string | undefined
+  readonly after?: string | undefined
+}
+
 interface LogView {
+  /**
+   * Contract: the newest matching entries, oldest first, each with an `id` that stays the same when the file is
+   * rotated. `more`: whether there may be older ones.
+   */
+  search(query: LogQuery): Promise<{ readonly items: readonly LogEntry[]; readonly more: boolean }>
   /** Contract: the last `count` entries, oldest first. */
   last(count: number): Promise<readonly LogEntry[]>
   /** Contract: the last `count` entries, then new ones, until `signal` aborts. */
@@ -111,6 +126,10 @@ interface LogView {
 }
 
 export interface Backups {
+  /** Where backups are put by default: beside the home. */
+  readonly folder: string
+  /** Contract: the backups in a folder, newest first; folders that are no backups are left out. */
+  list(folder: string): Promise<readonly ListedBackup[]>
   /** `database`: a function that writes a copy of the database to a file. `secrets`: also copy the file of secrets. */
   make(
     dir: string,
@@ -119,6 +138,17 @@ export interface Backups {
   ): Promise<MadeBackup>
   /** Contract: verifies the whole backup before it changes the home; moves existing files aside, deletes none. */
   restore(dir: string): Promise<RestoredBackup>
+}
+
+interface ListedBackup {
+  readonly dir: string
+  readonly created_at: string
+  /** The home that was copied. */
+  readonly home: string
+  readonly files: number
+  readonly bytes: number
+  /** Whether it contains the values of secrets. */
+  readonly secrets: boolean
 }
 
 interface MadeBackup {

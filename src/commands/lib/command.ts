@@ -52,6 +52,8 @@ export interface Command<I extends z.ZodObject = z.ZodObject, O extends z.ZodTyp
   readonly toleratesBrokenPlugins?: true
   /** The command ends the process that holds the home; the command line waits for its exit. */
   readonly stopsKernel?: true
+  /** The command needs no home and only reads; it is offered over HTTP, too. */
+  readonly isServed?: true
   /** The output has a `login_url`, which the command line opens in a browser. */
   readonly opensPage?: true
   /** Contract: pure; the exit code of the command line, by default 0. */

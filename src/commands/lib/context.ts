@@ -29,7 +29,7 @@ import type { ReceivedFiles } from '../../ports/received-files.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Sources } from '../../ports/source.ts'
 import type { Store } from '../../ports/store.ts'
-import type { ClosedHomeContext } from './closed-home.ts'
+import type { ClosedHomeContext, ConfigValue } from './closed-home.ts'
 import type { PluginApprovals } from './plugin-approvals.ts'
 import type { Progress } from './progress.ts'
 
@@ -172,6 +172,8 @@ interface Contacts {
 export interface OwnerSettings {
   /** Contract: writes the changes to the configuration file and applies them; `config_invalid`: nothing changed. */
   changeConfig(changes: readonly ConfigChange[]): void
+  /** Contract: the values in use with their sources, without secrets; also while the file is invalid. */
+  configInUse(): readonly ConfigValue[]
   readonly secrets: SecretVault
   /** Contract: hides every secret that the program knows, and text that looks like a secret. */
   redact(text: string): string

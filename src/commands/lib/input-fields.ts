@@ -29,6 +29,8 @@ export interface InputField {
   readonly short: string | undefined
   /** A secret is not accepted on the command line and not shown in errors. */
   readonly isSecret: boolean
+  /** Only for callers that read progress; refused over HTTP. */
+  readonly isForTerminal: boolean
   readonly idOf: IdKind | undefined
 }
 
@@ -43,11 +45,12 @@ function describeField(key: string, schema: z.ZodType): InputField {
   let required = true
   let fallback: unknown
   let help = schema.description
-  const { path, here, short, secret, idOf } = (schema.meta() ?? {}) as {
+  const { path, here, short, secret, terminal, idOf } = (schema.meta() ?? {}) as {
     path?: boolean
     here?: boolean
     short?: string
     secret?: boolean
+    terminal?: boolean
     idOf?: IdKind
   }
   while (inner.def.innerType) {
@@ -67,6 +70,7 @@ function describeField(key: string, schema: z.ZodType): InputField {
     defaultsToCwd: here === true,
     short,
     isSecret: secret === true,
+    isForTerminal: terminal === true,
     idOf,
   }
 }

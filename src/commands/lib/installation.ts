@@ -4,9 +4,11 @@ import type { PeopleText } from '../../domain/language.ts'
 
 export interface InstallationControl {
   readonly service: ServiceControl
+  /** Contract: the running version; `program`: its folder. */
+  describe(): { readonly version: string; readonly kind: 'checkout' | 'package'; readonly program: string }
   /**
    * Contract: what is installed, and what `from` (a tarball or a version; undefined: the newest) would install. All
-   * but `service` throw `usage` in a checkout.
+   * but `service` and `describe` throw `usage` in a checkout.
    */
   check(from: string | undefined): Promise<AvailableVersion>
   /** Contract: installs another version; a throw leaves the present one working. `backups`: folder for the backup. */

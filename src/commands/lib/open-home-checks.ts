@@ -7,7 +7,7 @@ import { failingResidents } from '../../kernel/residents/resident-notes.ts'
 import { invalidSchedules } from '../../kernel/schedule/all-schedules.ts'
 import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
-import { bad, type Check, check, type Found, good } from './health-check.ts'
+import { bad, type Check, check, type Fixes, type Found, fixable, good } from './health-check.ts'
 
 /** More rows than any home has. */
 export const MAX_ROWS = 100_000
@@ -19,23 +19,23 @@ export const OPEN_HOME_NEEDS = [
 
 export const openHomeChecks = async (
   context: Needs<(typeof OPEN_HOME_NEEDS)[number]>,
-  fix: boolean,
+  fixes: Fixes,
 ): Promise<Check[]> => [
-  ...(await storeChecks(context, fix)),
+  ...(await storeChecks(context, fixes)),
   ...(await setupChecks(context)),
-  ...(await workChecks(context, fix)),
+  ...(await workChecks(context, fixes)),
 ]
 
 const storeChecks = async (
   context: Needs<'store' | 'clock' | 'kernel' | 'machine'>,
-  fix: boolean,
+  fixes: Fixes,
 ): Promise<Check[]> => [
   await check('durability', async () => {
     // An empty commit opens the database for writing, which sets its durability options and reads them back.
     await context.store.commit([])
     return good('write-ahead log, synchronous=FULL, verified')
   }),
-  await check('acknowledged work', () => checkLostCommits(context, fix)),
+  await check('acknowledged work', () => checkLostCommits(context, fixes('acknowledged work'))),
   await check('database', async () => {
     const damage = await context.store.verify()
     const { schema, copies } = context.machine.database()
@@ -44,7 +44,7 @@ const storeChecks = async (
       ? good(`intact, schema ${schema}${kept}`)
       : bad(damage.join('; '), 'stop the kernel, then restore a backup: tireless restore DIR')
   }),
-  await check('stored rows', () => checkRows(context, fix)),
+  await check('stored rows', () => checkRows(context, fixes('stored rows'))),
   await check('schedules', () => checkSchedules(context)),
 ]
 
@@ -82,7 +82,7 @@ const setupChecks = async (
 
 const workChecks = async (
   context: Needs<'store' | 'epoch' | 'callFolders' | 'residents'>,
-  fix: boolean,
+  fixes: Fixes,
 ): Promise<Check[]> => [
   ...(context.residents.names().length === 0 ? [] : [await check('residents', () => checkResidents(context))]),
   await check('dead work', async () => {
@@ -105,7 +105,7 @@ const workChecks = async (
       ? good('none')
       : bad(`${orphans.length} marked as running without a worker`, 'continue them: tireless start')
   }),
-  await check('leftovers', () => checkLeftovers(context, fix)),
+  await check('leftovers', () => checkLeftovers(context, fixes('leftovers'))),
 ]
 
 /** Rows moved per commit, so that other writers never wait long. */
@@ -126,7 +126,9 @@ async function checkRows({ store, clock, kernel }: Needs<'store' | 'clock' | 'ke
   const kept = (await store.setAside({ limit: MAX_ROWS })).length
   const aside = kept === 0 ? '' : `; ${kept} set aside; list them: tireless doctor --set-aside`
   if (left.length > 0)
-    return bad(`${describeUnreadable(left)}${aside}`, left.every(staysInTable) ? AUDIT_REMEDY : SET_ASIDE_REMEDY)
+    return left.every(staysInTable)
+      ? bad(`${describeUnreadable(left)}${aside}`, AUDIT_REMEDY)
+      : fixable(`${describeUnreadable(left)}${aside}`, SET_ASIDE_REMEDY)
   return good(`${moved > 0 ? `set aside now: ${describeUnreadable(found)}` : 'all readable'}${aside}`)
 }
 
@@ -150,7 +152,7 @@ async function checkSchedules({ store }: Needs<'store'>): Promise<Found> {
 async function checkLostCommits({ store }: Needs<'store'>, fix: boolean): Promise<Found> {
   const lost = (await fallbackIfUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
   if (lost === null) return good('no loss recorded')
-  if (!fix) return bad(describeLoss(lost), LOSS_REMEDY)
+  if (!fix) return fixable(describeLoss(lost), LOSS_REMEDY)
   await commitOne(store, [{ op: 'set', name: LOST_COMMITS, value: null }])
   return good(`accepted: ${describeLoss(lost)}`)
 }
@@ -222,7 +224,7 @@ async function checkLeftovers(
       'inspect them, then end them with kill',
     )
   if (left.length === 0) return good('none')
-  if (!fix) return bad(`${left.length} call folders without a dispatch`, 'run tireless doctor --fix')
+  if (!fix) return fixable(`${left.length} call folders without a dispatch`, 'run tireless doctor --fix')
   for (const call of left) await calls.remove(call)
   return good(`${left.length} removed`)
 }
