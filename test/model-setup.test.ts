@@ -31,7 +31,7 @@ function textOf(home: string): string {
     .join('\n')
 }
 
-test('E13, case 136: models add stores a key only after it worked, keeps comments, and uses the model at once', async (t) => {
+test('E13, case 136: models add stores a key only after it worked, and uses the model at once', async (t) => {
   const { url } = await startProvider(t)
   const home = freshFolder(t)
   const app = await openApp(t, { home, yaml: YAML })
@@ -108,7 +108,7 @@ test('E13: models set chooses by role and refuses unknown models; a provider in 
   assert.deepEqual((await app.run('secrets list', {})).items, [])
 })
 
-test('E13: models add on the command line reads the key from a variable, and needs none for a local server', async (t) => {
+test('E13: models add reads the key from a variable, and needs none for a local server', async (t) => {
   const [{ url }, open] = [await startProvider(t), await startProviderServer({ script: [{ text: 'ready' }] })]
   t.after(() => open.close())
   const home = freshFolder(t)

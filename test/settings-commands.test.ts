@@ -13,7 +13,7 @@ import { greeterFiles, pluginHome } from './support/plugin-homes.ts'
 const TOKEN = 'tok-marmalade-7731-for-breakfast'
 const quoted = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' ')
 
-test('case 136: mcp add tests a server before it keeps it, declares its tools, and removes every trace of it', async (t) => {
+test('case 136: mcp add keeps a server only if it starts; mcp remove removes every trace of it', async (t) => {
   const server = new ControlledServer(t)
   const home = freshFolder(t)
   const app = await openApp(t, { home, yaml: '# mine\nsandbox: off\n' })

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { readSecrets, type StoredSecret, type StoredSecrets, writeSecrets } from '../adapters/system/secrets-file.ts'
-import type { SecretEntry, SecretVault } from '../commands/lib/context.ts'
+import type { SecretEntry, SecretVault } from '../commands/lib/secret-vault.ts'
 import { environment, type LoadedConfig, type SecretText, secretsInConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import { iso } from '../ports/clock.ts'

@@ -7,13 +7,8 @@ import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
 import type { Log } from '../adapters/log/log.ts'
 import type { PluginLibrary } from '../adapters/plugins/plugin-library.ts'
 import type { ManagedSkills } from '../adapters/skills/skills.ts'
-import type {
-  AgentDirectory,
-  CommandContext,
-  ConfigChange,
-  SecretVault,
-  ServerAddress,
-} from '../commands/lib/context.ts'
+import type { AgentDirectory, CommandContext, ConfigChange, ServerAddress } from '../commands/lib/context.ts'
+import type { SecretVault } from '../commands/lib/secret-vault.ts'
 import type { LoadedConfig } from '../config.ts'
 import type { Redact } from '../domain/redact.ts'
 import type { Engine } from '../engine/run.ts'

@@ -104,7 +104,7 @@ export interface LogEntry {
 }
 
 /** Part of the log. `level`: the least important one; `text`: in any part of an entry, whatever its case. */
-export interface LogQuery {
+interface LogQuery {
   readonly limit: number
   readonly level?: 'info' | 'warn' | 'error' | undefined
   readonly text?: string | undefined

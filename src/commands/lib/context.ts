@@ -32,6 +32,7 @@ import type { Store } from '../../ports/store.ts'
 import type { ClosedHomeContext, ConfigValue } from './closed-home.ts'
 import type { PluginApprovals } from './plugin-approvals.ts'
 import type { Progress } from './progress.ts'
+import type { SecretVault } from './secret-vault.ts'
 
 /** The context of commands in an open home. */
 export interface CommandContext
@@ -201,24 +202,6 @@ interface SkillSelector {
 interface SkillWithFindings {
   readonly skill: Skill
   readonly findings: readonly SkillFinding[]
-}
-
-/** The owner's secrets. No method returns the value of a secret. */
-export interface SecretVault {
-  list(): readonly SecretEntry[]
-  /** Contract: stores the secret and redacts it from then on; throws `usage` if the value cannot be a secret. */
-  set(name: string, value: string, to: readonly string[] | undefined): SecretEntry & { readonly replaced: boolean }
-  /** Contract: throws `not_found` for an unknown name. */
-  remove(name: string): SecretEntry
-}
-
-export interface SecretEntry {
-  readonly name: string
-  readonly set_at: string
-  /** Hosts to which tools may send the secret. */
-  readonly to: readonly string[]
-  /** Configuration keys that refer to the secret. */
-  readonly used_by: readonly string[]
 }
 
 /** A command offered to programs over MCP. `fixedInput`: input that the client cannot change. */
