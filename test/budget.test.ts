@@ -71,7 +71,7 @@ describe('the budget (I11)', () => {
     assert.equal((await runTaskIn(app)).answer, 'done')
     assert.match(JSON.stringify(await app.run('models test', {})), /"ok":true/)
     const { forecast } = await app.run('budget show', {})
-    assert.deepEqual(forecast, { day_usd: 0.5, month_usd: 15, days: 1 })
+    assert.deepEqual(forecast, { day_usd: 0.5, month_usd: 15, days: 1, this_month_usd: 0.5 + 0.5 + 20 * 0.5 })
   })
 
   test('a model without a price is refused with the line to add; with that line it is asked', async (t) => {

@@ -79,6 +79,14 @@ export interface Spend {
   readonly cached_tokens: number
 }
 
+export const SPEND_GROUPS = ['day', 'agent', 'model'] as const
+export type SpendGroup = (typeof SPEND_GROUPS)[number]
+
+/** Spending of one day, of an agent or on a model (`key`; empty: of the whole day). */
+export interface SpendSum extends Omit<Spend, 'kernel_id' | 'agent_id' | 'model'> {
+  readonly key: string
+}
+
 /** The price whose pattern (with `*`) matches the model; if several match, that of the longest pattern. */
 export function priceFor<P>(model: string, prices: Readonly<Record<string, P>>): P | undefined {
   const fitting = Object.keys(prices).filter((pattern) => matchesPattern(pattern, model))
@@ -121,4 +129,20 @@ export function forecastCost(today: number, before: readonly number[], part: num
   const pace = part >= 1 / 24 ? today / part : null
   const day = days === 0 ? pace : Math.max(average, today)
   return { day_usd: day && day / MICROS_PER_USD, month_usd: day && (day * 30) / MICROS_PER_USD, days }
+}
+
+interface Pace {
+  /** What is left under the limit. */
+  readonly left: number
+  readonly per_ms: number
+  readonly now: number
+  /** When the limit starts anew. */
+  readonly until: number
+}
+
+/** Contract: the instant at which a limit is reached at this pace; null: not before it starts anew. */
+export function reachedAt({ left, per_ms, now, until }: Pace): number | null {
+  if (left <= 0) return now
+  const at = per_ms > 0 ? now + left / per_ms : until
+  return at < until ? at : null
 }

@@ -8,7 +8,9 @@ import { TirelessError } from '../domain/error.ts'
 export const API = '/api/v1'
 
 /** A command whose name ends in one of these words changes nothing and is called by GET; all others by POST. */
-const READING: ReadonlySet<string> = new Set(['status', 'list', 'show', 'search', 'log', 'diff', 'compare', 'about'])
+const READING: ReadonlySet<string> = new Set([
+  ...['status', 'list', 'show', 'search', 'log', 'diff', 'compare', 'about', 'spend'],
+])
 
 export interface Endpoint {
   readonly command: Command

@@ -76,6 +76,27 @@ export const cycleConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'I8: ended cycles are counted, and those that started no dispatch',
+    async run(store) {
+      for (const [id, now] of [
+        ['early', TEST_NOW - 1],
+        ['quiet', TEST_NOW],
+        ['planned', TEST_NOW],
+        ['worked', TEST_NOW],
+      ] as const) {
+        await beginCycle(store, id, { now })
+        if (id === 'planned') await enqueueInStore(store, { ...newTestDispatch('p'), cycle_id: id })
+        const dispatched = id === 'worked' ? 1 : 0
+        const result = { ...successResult(id), dispatched }
+        await commitOne(store, [{ op: 'cycle_end', result, open: [], now: TEST_NOW + 7 }])
+      }
+      await beginCycle(store, 'open')
+      await beginCycle(store, 'other', { kernel_id: 'k2' })
+      assert.deepEqual(await store.countCycles('k', TEST_NOW), { ended: 3, quiet: 1 })
+      assert.deepEqual(await store.countCycles('nobody', TEST_NOW), { ended: 0, quiet: 0 })
+    },
+  },
+  {
     name: "E5: an agent's last dispatches come newest first, a cycle's in order of creation",
     async run(store) {
       for (const id of ['d1', 'd2', 'd3'])

@@ -1,7 +1,7 @@
 /** Store conformance: spend and caps. */
 
 import assert from 'node:assert/strict'
-import type { Cap } from '../domain/money.ts'
+import type { Cap, SpendGroup } from '../domain/money.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 import type { ConformanceCase } from './store-test-helpers.ts'
 
@@ -123,6 +123,42 @@ export const spendConformance: readonly ConformanceCase[] = [
     async run(store) {
       await commitOne(store, [spentOp('1', 5), spentOp('2', 0)])
       assert.deepEqual(await listSpend(store), [['2030-01-31', 5, 0, 2]])
+    },
+  },
+  {
+    name: 'spend is summed per day, agent or model, within the days asked for',
+    async run(store) {
+      const yesterday = { day: '2030-01-30' }
+      for (const op of [
+        ...[spentOp('1', 5), spentOp('2', 7, { agent_id: 'b' }), spentOp('3', 11, { model: 'p/n', kernel_id: 'k2' })],
+        ...[
+          spentOp('4', 13, yesterday),
+          spentOp('5', 17, { day: '2030-01-29' }),
+          spentOp('6', 19, { day: '2030-02-01' }),
+        ],
+      ])
+        await commitOne(store, [op])
+      await commitOne(store, [reserveOp('7', 23, [], yesterday)])
+      const sums = async (by: SpendGroup): Promise<unknown[]> => {
+        const found = await store.spendSums({ from: '2030-01-30', to: '2030-01-31', by })
+        return found.map(({ day, key, usd, reserved, calls }) => [day.slice(-2), key, usd, reserved, calls])
+      }
+      assert.deepEqual(await sums('day'), [
+        ['30', '', 13, 23, 2],
+        ['31', '', 23, 0, 3],
+      ])
+      assert.deepEqual(await sums('agent'), [
+        ['30', 'a', 13, 23, 2],
+        ['31', 'a', 16, 0, 2],
+        ['31', 'b', 7, 0, 1],
+      ])
+      assert.deepEqual(await sums('model'), [
+        ['30', 'p/m', 13, 23, 2],
+        ['31', 'p/m', 12, 0, 2],
+        ['31', 'p/n', 11, 0, 1],
+      ])
+      const [sum] = await store.spendSums({ from: '2030-01-31', to: '2030-01-31', by: 'day' })
+      assert.deepEqual([sum?.input_tokens, sum?.output_tokens, sum?.cached_tokens], [21, 9, 6])
     },
   },
 ]

@@ -70,6 +70,7 @@ const LISTS = [
     'grants list',
     'notices list',
     'budget show',
+    'budget spend',
     'models list',
     'agent list',
   ],

@@ -32,6 +32,7 @@ import { renderDispatch, renderQueue, renderRun, renderSession, statusOf } from 
 import { renderSchedules, renderSimulation } from './schedules.ts'
 import { renderFindings, renderSkillApproval, renderSkills } from './skills.ts'
 import { renderSources } from './sources.ts'
+import { renderSpending } from './spending.ts'
 import { renderAccepted, renderDiff, renderDocument, renderRevert } from './state.ts'
 import { renderStatus } from './status.ts'
 import { cellText, formatTable, shortenCell } from './table.ts'
@@ -77,6 +78,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'models offered': ({ models }) => models.join('\n'),
   'schedule list': renderSchedules,
   simulate: renderSimulation,
+  'budget spend': renderSpending,
   'skills list': renderSkills,
   'skills scan': renderFindings,
   'skills approve': renderSkillApproval,

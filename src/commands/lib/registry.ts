@@ -73,6 +73,7 @@ const REGISTRY = {
   'sources list': async () => (await import('../sources.ts')).sourcesList,
   'notices list': async () => (await import('../channels.ts')).noticesList,
   'budget show': async () => (await import('../budget.ts')).budgetShow,
+  'budget spend': async () => (await import('../spending.ts')).budgetSpend,
   'budget set': async () => (await import('../budget.ts')).budgetSet,
   'models list': async () => (await import('../models.ts')).modelsList,
   'models test': async () => (await import('../models.ts')).modelsTest,

@@ -57,6 +57,8 @@ export interface CycleResults {
 export interface CycleReads {
   /** Contract: newest first. */
   cycles(kernelId: string, page: PageLimit): Promise<readonly Cycle[]>
+  /** Contract: how many cycles began since then and have ended, and how many of them started no dispatch at all. */
+  countCycles(kernelId: string, since: number): Promise<{ readonly ended: number; readonly quiet: number }>
   /** Contract: schedules that were added by a command, oldest first. */
   schedules(): Promise<readonly ScheduleEntry[]>
   /** Contract: the progress of each schedule that was opened and not removed, sorted by schedule id. */

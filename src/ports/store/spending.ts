@@ -2,7 +2,7 @@
 
 import type { Usage } from '../../domain/journal-record.ts'
 import type { ModelSelection } from '../../domain/model-selection.ts'
-import type { Cap, Spend } from '../../domain/money.ts'
+import type { Cap, Spend, SpendGroup, SpendSum } from '../../domain/money.ts'
 
 export type SpendingOp =
   /**
@@ -41,4 +41,12 @@ export interface SpendingReads {
   selections(): Promise<readonly ModelSelection[]>
   /** Contract: both days included, sorted by day. */
   spend(from: string, to: string): Promise<readonly Spend[]>
+  /** Contract: the sums of each day per agent or model, or of the day; both days included, sorted by day and key. */
+  spendSums(range: SpendRange): Promise<readonly SpendSum[]>
+}
+
+export interface SpendRange {
+  readonly from: string
+  readonly to: string
+  readonly by: SpendGroup
 }

@@ -99,6 +99,8 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     childrenOf: (id) => read('childrenOf', () => reader.childrenOf(id)),
     cycles: (kernel, page) => read('cycles', () => reader.cycles(kernel, page)),
     setting: (name) => read('setting', () => reader.setting(name)),
+    countCycles: (kernel, since) => read('countCycles', () => reader.countCycles(kernel, since)),
+    spendSums: (range) => read('spendSums', () => reader.spendSums(range)),
     spend: (from, to) => read('spend', () => reader.spend(from, to)),
     session: (id) => read('session', () => reader.session(id)),
     sessions: (page) => read('sessions', () => reader.sessions(page)),

@@ -36,6 +36,8 @@ test('reads of a cycle, a start and a status use an index, so history does not s
     (r) => r.documentVersions({ kernel_id: 'k', name: 'STATE.md', limit: 9 }),
     ...[
       (r: StoreReader) => r.spend('2030-01-01', '2030-01-31'),
+      (r: StoreReader) => r.spendSums({ from: '2030-01-01', to: '2030-01-31', by: 'agent' }),
+      (r: StoreReader) => r.countCycles('k', 1),
       (r: StoreReader) => r.workers(1),
       (r: StoreReader) => r.nextTimer(),
     ],

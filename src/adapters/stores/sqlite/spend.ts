@@ -2,7 +2,7 @@
  * Table operations on spend: totals per day, agent and model, and reservations for model calls that have no answer yet.
  */
 
-import type { Cap, CapScope, CapUnit, Spend } from '../../../domain/money.ts'
+import type { Cap, CapScope, CapUnit, Spend, SpendGroup, SpendSum } from '../../../domain/money.ts'
 import type { Spender } from '../../../ports/store/spending.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
 import type { Sql } from './refuse-batch.ts'
@@ -123,12 +123,28 @@ export const SPEND_QUERY =
   `${readableCondition('spend')} ORDER BY day, kernel_id, agent_id, ` +
   'model'
 
-export const spendFromRow = (row: SqlRow): Spend => ({
-  ...spenderFromRow(row),
+export const spendFromRow = (row: SqlRow): Spend => ({ ...spenderFromRow(row), ...amountsFromRow(row) })
+
+const amountsFromRow = (row: SqlRow): Omit<SpendSum, 'day' | 'key'> => ({
   usd: Number(row.usd),
   reserved: Number(row.reserved),
   calls: Number(row.calls),
   input_tokens: Number(row.input_tokens),
   output_tokens: Number(row.output_tokens),
   cached_tokens: Number(row.cached_tokens),
+})
+
+const AMOUNTS = ['usd', 'reserved', 'calls', 'input_tokens', 'output_tokens', 'cached_tokens']
+const KEYS: Readonly<Record<SpendGroup, string>> = { day: "''", agent: 'agent_id', model: 'model' }
+
+/** All amounts are counts: the readable condition in plain SQL, because a year has very many rows. */
+const COUNTS_ONLY = `(${AMOUNTS.join(' | ')}) BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`
+
+export const sumQuery = (by: SpendGroup): string =>
+  `SELECT day, ${KEYS[by]} AS key, ${AMOUNTS.map((name) => `total(${name}) AS ${name}`).join()}
+   FROM spend WHERE day BETWEEN ? AND ? AND ${COUNTS_ONLY} GROUP BY 1, 2 ORDER BY 1, 2`
+
+export const sumFromRow = (row: SqlRow): SpendSum => ({
+  ...{ day: String(row.day), key: String(row.key) },
+  ...amountsFromRow(row),
 })

@@ -57,6 +57,7 @@ const CHAT_VERBS: Partial<Readonly<Record<CommandName, 'quick' | 'slow'>>> = {
   'sources list': 'quick',
   'notices list': 'quick',
   'budget show': 'quick',
+  'budget spend': 'quick',
   'models list': 'quick',
   'models test': 'slow',
   'skills list': 'quick',

@@ -1,7 +1,7 @@
 /** Reads what was spent, and the selected models. */
 
 import type { SpendingReads } from '../../../../ports/store/spending.ts'
-import { SPEND_QUERY, spendFromRow } from '../spend.ts'
+import { SPEND_QUERY, spendFromRow, sumFromRow, sumQuery } from '../spend.ts'
 import { readableCondition } from '../unreadable-rows.ts'
 import type { RowReader } from './row-reader.ts'
 
@@ -13,6 +13,9 @@ export function spendingReads({ all }: RowReader): SpendingReads {
     },
     async spend(from, to) {
       return all(SPEND_QUERY, from, to).map(spendFromRow)
+    },
+    async spendSums({ from, to, by }) {
+      return all(sumQuery(by), from, to).map(sumFromRow)
     },
   }
 }
