@@ -19,6 +19,7 @@ export const LINKS: readonly Link[] = [
   { name: 'now', href: '/now' },
   { name: 'runs', href: '/runs' },
   { name: 'work', href: '/work/workspaces' },
+  { name: 'costs', href: '/costs' },
 ]
 
 interface NavigationProps {

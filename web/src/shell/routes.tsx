@@ -29,4 +29,5 @@ export const ROUTES: readonly Route[] = [
     ...{ pattern: '/work/workspaces/:id', name: 'work' },
     place: lazyPlace(async () => (await import('../work/workspace.tsx')).Workspace),
   },
+  { pattern: '/costs', name: 'costs', place: lazyPlace(async () => (await import('../costs/costs.tsx')).Costs) },
 ]
