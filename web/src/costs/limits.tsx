@@ -116,7 +116,9 @@ function sayOutlook({ language, now }: ViewContext, own: CostsTexts, { name, lef
   const at = Date.parse(reached_at)
   // Days ahead, an hour would be false precision.
   const isSoon = at - now < 86_400_000
-  const exact = isSoon ? clockTime(at, now, language).replace(/:\d\d$/, '') : formatDay(reached_at.slice(0, 10), language)
+  const exact = isSoon
+    ? clockTime(at, now, language).replace(/:\d\d$/, '')
+    : formatDay(reached_at.slice(0, 10), language)
   const time = `${relativeTime(at, now, language)} (${exact})`
   return `${amount} · ${own.reachedAt(time)}`
 }
