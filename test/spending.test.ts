@@ -32,7 +32,7 @@ const spendingBy = (app: App, by: SpendGroup, days = 7): Promise<CommandOutput<'
   app.run('budget spend', { by, days })
 
 describe('budget spend', () => {
-  test('I8: a week of work is summed by day, agent and model as the ledger has it; idle beats cost nothing', async (t) => {
+  test('I8: a week of work is summed by day, agent and model as in the ledger; idle beats are free', async (t) => {
     const clock = new FakeClock({ now: NOON })
     const app = await openApp(t, { clock, model: quarterDollarModel(), yaml: YAML })
     for (let day = 0; day < 7; day += 1) {

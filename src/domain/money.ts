@@ -79,7 +79,7 @@ export interface Spend {
   readonly cached_tokens: number
 }
 
-export const SPEND_GROUPS = ['day', 'agent', 'model'] as const
+export const SPEND_GROUPS = ['agent', 'model', 'day'] as const
 export type SpendGroup = (typeof SPEND_GROUPS)[number]
 
 /** Spending of one day, of an agent or on a model (`key`; empty: of the whole day). */

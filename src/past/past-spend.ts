@@ -1,13 +1,10 @@
 /** What was spent in a period: from the books, which are kept by day; of a part of a day, from the journals. */
 
-import { MICROS_PER_USD, type Spend } from '../domain/money.ts'
+import { MICROS_PER_USD, type Spend, type SpendGroup } from '../domain/money.ts'
 import { findPastRuns } from './past-runs.ts'
 import type { PastSources } from './past-sources.ts'
 import type { Period } from './period.ts'
 import { startOfDay, wallAt, writeDay } from './wall-clock.ts'
-
-export const SPEND_GROUPS = ['agent', 'model', 'day'] as const
-export type SpendGroup = (typeof SPEND_GROUPS)[number]
 
 interface SpendLine {
   readonly name: string

@@ -32,7 +32,7 @@ describe('the place Costs', { skip: WITHOUT_CHROMIUM }, () => {
   })
   after(() => browser?.close())
 
-  test('I8: a week of work is drawn by day, agent and model as the ledger has it, and idle beats as free', async (t) => {
+  test('I8: a week of work is drawn by day, agent and model as in the ledger, idle beats as free', async (t) => {
     const served = await openLedgerWeek(t, `evil ${PAYLOAD}`, `Summarise ${PAYLOAD}`)
     const { page, complaints } = await openTab(browser, served.url)
     await page.goto(loginAt(served.login_url, '/costs?days=7&by=agent'))

@@ -45,7 +45,7 @@ export interface SpendingReads {
   spendSums(range: SpendRange): Promise<readonly SpendSum[]>
 }
 
-export interface SpendRange {
+interface SpendRange {
   readonly from: string
   readonly to: string
   readonly by: SpendGroup

@@ -32,7 +32,7 @@ export function IdleCost({ own, language, spending: { beats } }: IdleProps) {
   )
 }
 
-export type Simulation = CommandOutput<'simulate'>
+type Simulation = CommandOutput<'simulate'>
 
 interface PlannedProps {
   readonly own: CostsTexts

@@ -115,6 +115,7 @@ function Grid({ top, measure, language }: GridProps) {
 
 /** Days that are named below the bars; on a phone, every other one. */
 const NAMED_DAYS = 7
+const DAY_CLASSES = 'label figures absolute -translate-x-1/2 whitespace-nowrap'
 
 function DayAxis({ bars, language }: { readonly bars: readonly DayBar[]; readonly language: Language }) {
   const step = Math.ceil(bars.length / NAMED_DAYS)
@@ -124,7 +125,7 @@ function DayAxis({ bars, language }: { readonly bars: readonly DayBar[]; readonl
       {named.map((bar, at) => (
         <span
           key={bar.day}
-          class={`label figures absolute -translate-x-1/2 whitespace-nowrap ${at % 2 === named.length % 2 ? 'max-sm:hidden' : ''}`}
+          class={`${DAY_CLASSES} ${at % 2 === named.length % 2 ? 'max-sm:hidden' : ''}`}
           style={{ left: `${((bars.indexOf(bar) + 0.5) / bars.length) * 100}%` }}
         >
           {formatDay(bar.day, language)}

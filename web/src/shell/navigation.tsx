@@ -151,7 +151,7 @@ function More({ links, ...navigation }: NavigationProps & { readonly links: read
     <>
       <button type="button" class={classes} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <PlaceIcon name="more" />
-        <span class={label}>{navigation.texts.more}</span>
+        <span class={label}>{navigation.texts.morePlaces}</span>
       </button>
       {isOpen && (
         <ul class={MORE_CLASSES}>
