@@ -9,7 +9,6 @@ import type { Period } from './period.ts'
 import { sayInstantIn, sayPeriod, type Voice } from './say-time.ts'
 
 interface Texts {
-  readonly starters: Readonly<Record<ExplainedRun['started_by'], string>>
   readonly started: string
   step(turn: number): string
   earlier(count: number): string
@@ -30,12 +29,20 @@ interface Texts {
   readonly cut: string
 }
 
+/** What starts runs, in words. */
+export const STARTERS: Readonly<Record<Language, Readonly<Record<ExplainedRun['started_by'], string>>>> = {
+  en: {
+    ...{ cycle: 'a cycle of the kernel', schedule: 'a schedule', run: 'another run' },
+    ...{ person: 'a person', model: 'a model' },
+  },
+  zh: {
+    ...{ cycle: '内核的一个周期', schedule: '日程', run: '另一个任务' },
+    ...{ person: '有人交代的任务', model: '模型交代的任务' },
+  },
+}
+
 const TEXTS: Readonly<Record<Language, Texts>> = {
   en: {
-    starters: {
-      ...{ cycle: 'a cycle of the kernel', schedule: 'a schedule', run: 'another run' },
-      ...{ person: 'a person', model: 'a model' },
-    },
     started: 'Started by ',
     step: (turn) => `Step ${turn}`,
     earlier: (count) => `(${count} earlier steps are left out here)`,
@@ -56,10 +63,6 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     cut: 'Only the newest runs were searched; there may be more.',
   },
   zh: {
-    starters: {
-      ...{ cycle: '内核的一个周期', schedule: '日程', run: '另一个任务' },
-      ...{ person: '有人交代的任务', model: '模型交代的任务' },
-    },
     started: '起因：',
     step: (turn) => `第 ${turn} 步`,
     earlier: (count) => `（之前的 ${count} 步这里没有列出）`,
@@ -86,7 +89,7 @@ export function describeExplainedRun(explained: ExplainedRun, voice: Voice): str
   const { run, started_by, steps, left_out, approvals, policy, error } = explained
   return [
     describeRunLine(run, voice, false),
-    `${texts.started}${texts.starters[started_by]}${voice.language === 'zh' ? '。' : '.'}`,
+    `${texts.started}${STARTERS[voice.language][started_by]}${voice.language === 'zh' ? '。' : '.'}`,
     ...(left_out > 0 ? [texts.earlier(left_out)] : []),
     ...(steps.length === 0 ? [texts.noSteps] : steps.flatMap((step) => describeStep(step, texts))),
     ...approvals.map(

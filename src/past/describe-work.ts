@@ -93,17 +93,22 @@ export function describeWork(work: PastWork, voice: Voice): string {
   if (runs.length === 0 && cycles.total === 0) return [texts.nothing(said), ...cost].join('\n')
   const oneDay = isOneDay(period, voice.clock)
   return [
-    texts.total(said, countStatuses(runs, left_out, texts)),
+    texts.total(said, countStatuses(runs, left_out, voice.language)),
     ...runs.toReversed().map((run) => describeRunLine(run, voice, oneDay)),
     ...(left_out > 0 ? [texts.leftOut(left_out)] : []),
     ...(is_cut ? [texts.cut] : []),
-    ...(cycles.total > 0 ? [texts.cycles(cycles.total, cycles.idle)] : []),
+    ...describeCycles(cycles, voice.language),
     ...cost,
   ].join('\n')
 }
 
+/** Contract: pure; a line, or none if there was no cycle. */
+export const describeCycles = ({ total, idle }: PastCycles, language: Language): readonly string[] =>
+  total > 0 ? [TEXTS[language].cycles(total, idle)] : []
+
 /** "3 runs: 2 done, 1 failed". */
-function countStatuses(runs: readonly PastRun[], left_out: number, texts: Texts): string {
+export function countStatuses(runs: readonly PastRun[], left_out: number, language: Language): string {
+  const texts = TEXTS[language]
   const counted = [...Map.groupBy(runs, ({ status }) => status)]
   const parts = counted.map(([status, of]) => `${of.length} ${texts.statuses[status]}`)
   const total = texts.runs(runs.length + left_out)
@@ -113,17 +118,22 @@ function countStatuses(runs: readonly PastRun[], left_out: number, texts: Texts)
 
 export function describeRunLine(run: PastRun, voice: Voice, oneDay: boolean): string {
   const texts = TEXTS[voice.language]
-  const { agent_id, title, status, usd, outcome, files, run_id, label } = run
+  const { agent_id, title, outcome, files, run_id, label } = run
   const paths = [...new Set(files.map(({ path }) => path))]
   const more = paths.length > MAX_FILES ? ` (+${paths.length - MAX_FILES})` : ''
-  const price = usd === null ? texts.noPrice : sayDollars(usd)
-  const details = [texts.statuses[status], price, `${texts.run} ${shortId(run_id)}`]
+  const details = [sayRunDetails(run, voice.language), `${texts.run} ${shortId(run_id)}`]
   const outside = label.trust === 'untrusted' ? ` (${texts.outside})` : ''
   return [
     `- ${sayMoment(run.from, voice, oneDay)} ${agent_id}: ${title} (${details.join(', ')})`,
     ...(paths.length > 0 ? [`  ${texts.wrote} ${paths.slice(0, MAX_FILES).join(', ')}${more}`] : []),
     ...(outcome === null ? [] : [`  “${oneLine(outcome)}”${outside}`]),
   ].join('\n')
+}
+
+/** "done, $0.012". */
+export function sayRunDetails({ status, usd }: PastRun, language: Language): string {
+  const texts = TEXTS[language]
+  return `${texts.statuses[status]}, ${usd === null ? texts.noPrice : sayDollars(usd)}`
 }
 
 const oneLine = (text: string): string =>

@@ -76,7 +76,8 @@ export async function explainRun(sources: PastSources, run_id: string): Promise<
   }
 }
 
-function starterOf({ cycle_id, metadata, parent_id }: Dispatch): ExplainedRun['started_by'] {
+/** Contract: pure; what started the run. */
+export function starterOf({ cycle_id, metadata, parent_id }: Dispatch): ExplainedRun['started_by'] {
   if (parent_id !== null) return 'run'
   if (metadata.words === 'model') return 'model'
   if (metadata.schedule_id !== undefined) return 'schedule'

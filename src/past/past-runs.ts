@@ -58,7 +58,9 @@ const NO_WORK: ReadonlySet<unknown> = new Set(['answer', 'planner'])
 const MAX_SEARCHED = 300
 const DEFAULT_LIMIT = 20
 
-export const isWork = ({ metadata }: Dispatch): boolean => !NO_WORK.has(metadata.behaviour)
+/** A run that passed a message on is no work either, unless it failed. */
+export const isWork = ({ metadata: { behaviour }, status }: Dispatch): boolean =>
+  !NO_WORK.has(behaviour) && !(behaviour === 'resolve_router' && status === 'done')
 
 export async function findPastRuns(sources: PastSources, filter: RunFilter): Promise<PastRuns> {
   const { period, agent, text, limit = DEFAULT_LIMIT } = filter

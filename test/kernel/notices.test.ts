@@ -194,6 +194,7 @@ describe('E12: quiet hours and digests', () => {
       deliveredTexts(home)[1] ?? '',
       /^Kernel\[default\] digest \(2026-01-01 08:3\d – 2026-01-01 09:00\)\n- cycles: 3\n- idle cycles: 2\n/,
     )
+    assert.match(deliveredTexts(home)[1] ?? '', /\n\n# Shift report: [\s\S]*\n## Done\n\n- 08:3\d \*\*/)
   })
 
   for (const [digest, expected] of [

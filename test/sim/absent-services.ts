@@ -64,6 +64,7 @@ export const NO_NOTIFIER: CommandContext['notifier'] = {
   once: async () => {},
   deliver: async () => {},
   target: async () => null,
+  post: async () => ({ channel: 'console' }),
   unpairedTarget: async () => null,
   language: () => 'en',
 }

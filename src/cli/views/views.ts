@@ -10,6 +10,7 @@ import { renderChannels } from './channels.ts'
 import { renderCycle, renderRecordedCycle } from './cycles.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
+import { terminalLanguage } from './language.ts'
 import { renderAddedModel, renderCycles, renderModels, renderModelTest } from './lists.ts'
 import { renderAddedServer, renderApprovedTools, renderServer, renderServers } from './mcp.ts'
 import {
@@ -50,6 +51,8 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   init: renderInit,
   run: renderRun,
   ask: ({ answer }) => answer,
+  report: ({ text, zh }) => (terminalLanguage() === 'zh' ? zh : text),
+  'reports list': ({ items }) => formatTable(items, ['day', 'runs', 'done', 'failed', 'usd']),
   'queue list': renderQueue,
   'queue show': renderDispatch,
   'sessions list': ({ items }) => formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),

@@ -153,7 +153,7 @@ interface Contacts {
     'run' | 'lookNow' | 'describe' | 'isResident' | 'names' | 'publish' | 'setSlice' | 'listenersOf' | 'onAction'
   >
   readonly progressMessages: Pick<ProgressMessages, 'run'>
-  readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language'>
+  readonly notifier: Pick<Notifier, 'run' | 'once' | 'deliver' | 'target' | 'unpairedTarget' | 'language' | 'post'>
   readonly channels: ReadonlyMap<string, Channel>
   /** The long connections of channels. `run` passes what they receive on to the conversation until `signal` aborts. */
   readonly connections: Pick<ChannelConnections, 'stateOf' | 'problems' | 'refresh'> & {

@@ -12,20 +12,17 @@ import type { Json } from '../../domain/json.ts'
 import { type Language, languageOfAgents } from '../../domain/language.ts'
 import type { NewChannelMessage, OutboxMessage } from '../../domain/message.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
-import { digestScheduleId } from '../../domain/schedule.ts'
 import { withDeadline } from '../../ports/deadline.ts'
 import type { MessageSender, OutgoingMessage } from '../../ports/message-sender.ts'
 import { commitOne, fallbackIfUnreadable, type Op } from '../../ports/store.ts'
 import { talkOps } from '../conversation/talk.ts'
 import type { CycleOutcome } from '../cycle/cycle.ts'
 import type { WakeSignal } from '../queue/wake-signal.ts'
-import { newestInstants } from '../schedule/missed-beats.ts'
-import { parseSchedule, type Schedule } from '../schedule/schedule.ts'
 import { localZone } from '../schedule/time-zone.ts'
 import type { KernelSettings } from '../settings.ts'
 import { CardPoster } from './card-poster.ts'
 import { Deliverer, type DelivererDeps, type DeliveryDeps } from './deliverer.ts'
-import { renderDigest } from './digest.ts'
+import { type DigestDeps, DigestPoster } from './digest-poster.ts'
 import { type ReportedIssues, selectNews } from './notice-policy.ts'
 import {
   findNamedTarget,
@@ -43,16 +40,13 @@ import { sessionsThatWait } from './waiting-items.ts'
 
 /** Key of the reported issues in the store's settings. */
 const TOLD = 'told'
-const EVERY_MORNING = '0 9 * * *'
-/** At most this many cycles are counted in a digest. */
-const MAX_CYCLES = 5000
 const MAX_TEXT = 8000
 /** Target of an agent's message to the owner if no target is set: the terminal that runs the kernel, and the log. */
 const TERMINAL = { channel: 'console', chat_id: null }
 /** A long sleep is split, because the wall clock may jump. */
 const MAX_SLEEP_MS = 30_000
 
-interface NotifierDeps extends DeliveryDeps, PingDeps, Pick<DelivererDeps, 'checkFile'> {
+interface NotifierDeps extends DeliveryDeps, PingDeps, Pick<DelivererDeps, 'checkFile'>, Pick<DigestDeps, 'report'> {
   readonly wakeSignal: WakeSignal
   settings(): KernelSettings
   /** Contract: the text without secrets. */
@@ -64,8 +58,7 @@ export class Notifier implements MessageSender {
   readonly #deliverer: Deliverer
   readonly #pings: Pings
   readonly #cards: CardPoster
-  #digestSettings: KernelSettings | undefined
-  #digestSchedule: Schedule | undefined
+  readonly #digests: DigestPoster
 
   constructor(deps: NotifierDeps) {
     this.#deps = deps
@@ -75,6 +68,13 @@ export class Notifier implements MessageSender {
       language: () => this.language(),
       target: () => this.target(),
       quietUntil: (now) => this.#quietUntil(now),
+    })
+    this.#digests = new DigestPoster({
+      ...deps,
+      language: () => this.language(),
+      target: () => this.target(),
+      postOp: (target, message, now) => this.#post(target, message, now),
+      zone: () => this.#zone(),
     })
     this.#deliverer = new Deliverer({
       ...deps,
@@ -139,7 +139,7 @@ export class Notifier implements MessageSender {
       while (!signal.aborted) {
         const since = wakeSignal.ringCount()
         await this.#cards.refresh(true)
-        const nextDigest = await this.#postDigest()
+        const nextDigest = await this.#digests.postIfDue()
         const now = clock.now()
         const running = await this.#deliverer.begin(now)
         const next = Math.min(nextDigest, (await store.nextMessageDue(now)) ?? Number.POSITIVE_INFINITY)
@@ -157,7 +157,7 @@ export class Notifier implements MessageSender {
   async once(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     await this.#cards.refresh(false)
-    await this.#postDigest()
+    await this.#digests.postIfDue()
     await this.#deliverer.deliverDue(signal)
     if (!signal.aborted) await this.#pings.settled()
   }
@@ -239,44 +239,6 @@ export class Notifier implements MessageSender {
 
   #prepareText(text: string): string {
     return clipText(this.#deps.redact(text), MAX_TEXT)
-  }
-
-  /** Contract: posts a due digest; returns the instant of the next one. Of missed digests only the newest is posted. */
-  async #postDigest(): Promise<number> {
-    const { store, clock, settings } = this.#deps
-    const { id: kernel_id } = settings()
-    const schedule = this.#currentDigestSchedule()
-    // A kernel without agents has no cycles.
-    if (!schedule || settings().agents.length === 0) return Number.POSITIVE_INFINITY
-    const id = digestScheduleId(kernel_id)
-    const now = clock.now()
-    const from = (await store.marks()).find(({ schedule_id }) => schedule_id === id)?.until
-    if (from === undefined) {
-      // If the row of this schedule cannot be read, no digest is posted; messages are delivered all the same.
-      const opened = await fallbackIfUnreadable(commitOne(store, [{ op: 'schedule_open', id, now }]), undefined)
-      return (opened && schedule.next(now)) ?? Number.POSITIVE_INFINITY
-    }
-    const to = newestInstants(schedule, from, now).at(-1)
-    if (to === undefined) return schedule.next(from) ?? Number.POSITIVE_INFINITY
-    const target = await this.target()
-    const cycles = target ? await store.cycles(kernel_id, { limit: MAX_CYCLES }) : []
-    const text = renderDigest(kernel_id, cycles, { from, to, timezone: this.#zone() }, this.language())
-    const message = { id: `digest-${kernel_id}-${to}`, kind: 'digest' as const }
-    const posts = target && text !== undefined ? [this.#post(target, { ...message, text }, now)] : []
-    await commitOne(store, [{ op: 'schedule_fired', id, instant: to }, ...posts])
-    return schedule.next(to) ?? Number.POSITIVE_INFINITY
-  }
-
-  #currentDigestSchedule(): Schedule | undefined {
-    const settings = this.#deps.settings()
-    const { digest } = settings
-    // The schedule is cached, because this runs at each wake-up; a changed configuration is a new object.
-    if (this.#digestSettings !== settings) {
-      this.#digestSettings = settings
-      const isOff = digest === null || digest === false
-      this.#digestSchedule = isOff ? undefined : parseSchedule(digest === true ? EVERY_MORNING : digest, this.#zone())
-    }
-    return this.#digestSchedule
   }
 
   #quietUntil(now: number): number | undefined {

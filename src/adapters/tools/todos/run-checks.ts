@@ -4,6 +4,7 @@
  */
 
 import { formatHostPort, parseHttpAddress } from '../../../domain/address.ts'
+import { describeCheck } from '../../../domain/describe-check.ts'
 import { assertNever, asTirelessError, TirelessError } from '../../../domain/error.ts'
 import type { CheckResult, Todo, TodoCheck } from '../../../domain/todo.ts'
 import { iso } from '../../../ports/clock.ts'
@@ -161,26 +162,4 @@ const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${tex
 const tailOf = (text: string): string => {
   const whole = text.trimEnd().toWellFormed()
   return whole.length > MAX_OUTPUT ? `…${whole.slice(-MAX_OUTPUT).toWellFormed()}` : whole
-}
-
-/** A check in one line. */
-export function describeCheck(check: TodoCheck): string {
-  switch (check.kind) {
-    case 'command': {
-      const expected = check.expect_exit === undefined || check.expect_exit === 0 ? '' : ` (exit ${check.expect_exit})`
-      return `command ${quote(check.run)}${expected}`
-    }
-    case 'file': {
-      const wanted = [
-        ...(check.exists === false ? ['is missing'] : []),
-        ...(check.contains === undefined ? [] : [`contains ${quote(check.contains)}`]),
-        ...(check.sha256 === undefined ? [] : [`has SHA-256 ${check.sha256}`]),
-      ]
-      return `file ${check.path} ${wanted.join(' and ') || 'exists'}`
-    }
-    case 'http':
-      return `GET ${check.url} gives ${check.status ?? 200}`
-    default:
-      return assertNever(check)
-  }
 }

@@ -1,6 +1,7 @@
 /** What the model reads of todos: lists, refusals and results of checks. */
 
 import type { CallResult } from '../../../domain/decision.ts'
+import { describeCheck } from '../../../domain/describe-check.ts'
 import type { Json } from '../../../domain/json.ts'
 import {
   type CheckResult,
@@ -16,7 +17,6 @@ import { legalVerbs, type TodoReceipt, type TodoRefusal } from '../../../domain/
 import type { Store } from '../../../ports/store.ts'
 import type { ToolContext } from '../../../ports/tool.ts'
 import { loadPrompt } from '../../../prompts/load-prompt.ts'
-import { describeCheck } from './run-checks.ts'
 
 /** Contract: the result of a call, with the whole list of todos as facts. */
 export async function todoResult(

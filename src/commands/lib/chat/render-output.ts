@@ -29,6 +29,9 @@ function linesOf(value: unknown, language: Language, depth: number): readonly st
   if (!isFields(value)) return value === null || value === undefined ? [] : [plain(value)]
   const { items, answer, ...rest } = value
   if (typeof answer === 'string') return [clipText(answer, MAX_MESSAGE)]
+  // Written for people, in both languages.
+  const { text, zh } = rest
+  if (typeof text === 'string' && typeof zh === 'string') return [clipText(language === 'zh' ? zh : text, MAX_MESSAGE)]
   const listed = Array.isArray(items) ? itemLines(items, language) : []
   return [...listed, ...Object.entries(rest).flatMap(([key, field]) => fieldLines(key, field, language, depth))]
 }

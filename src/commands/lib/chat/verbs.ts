@@ -22,6 +22,7 @@ import { renderOutput } from './render-output.ts'
 const CHAT_VERBS: Partial<Readonly<Record<CommandName, 'quick' | 'slow'>>> = {
   status: 'quick',
   ask: 'slow',
+  report: 'quick',
   enqueue: 'quick',
   'agent list': 'quick',
   'agent show': 'quick',
