@@ -56,10 +56,8 @@ describe('the report of a day', () => {
         { code: 'T002', proof: 'asserted', checks: [] },
       ],
     )
-    assert.match(
-      text,
-      /Evidence: T001 List the fruit; proved \(.*\); ✓ file prices\.csv exists → exists\n.*T002 Count the crates; asserted\n/,
-    )
+    assert.match(text, /Evidence: T001 List the fruit; proved \(.*\); ✓ file prices\.csv exists → exists\n/)
+    assert.match(text, /Evidence: T002 Count the crates; asserted\n/)
     assert.match(zh, /证据：T001 List the fruit; 已证实（/)
   })
 
