@@ -64,7 +64,7 @@ describe('enqueue --at', () => {
       )
       const answer = await postJson(server, '/api/v1/enqueue', { prompt: 'x', at })
       assert.deepEqual({ status: answer.status, code: answer.code }, { status: 400, code: 'usage' })
-      assert.deepEqual(await server.app.run('queue list', {}), { items: [] })
+      assert.deepEqual(await server.app.run('queue list', {}), { items: [], total: 0 })
       await assertReadable(server.app)
     })
 })

@@ -14,7 +14,7 @@ import { filesAndChildren } from './lib/children.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { noSuchAgent } from './lib/no-such-agent.ts'
-import { dispatchDetailsSchema, dispatchSchema } from './lib/output-schemas.ts'
+import { dispatchDetailsSchema } from './lib/output-schemas.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
 import { findUndone, undoneByShape, withTitle } from './lib/undone-runs.ts'
 import { waitForStatus } from './lib/wait-for-status.ts'
@@ -82,25 +82,6 @@ function requireTask(task: string | undefined, prompt: string | undefined): stri
     fix: 'write, for example: tireless enqueue "summarize the README"',
   })
 }
-
-export const queueList = defineCommand({
-  name: 'queue list',
-  summary: 'list dispatches, newest first',
-  example: 'queue list --status failed',
-  runsIn: 'any_process',
-  needs: ['store'],
-  input: z.object({
-    status: z.enum(DISPATCH_STATUSES).optional().describe('only with this status'),
-    agent: z.string().optional().describe('only of this agent').meta({ idOf: 'agent' }),
-    limit: z.int().positive().default(100).describe('maximum number of dispatches'),
-  }),
-  output: z.object({ items: z.array(dispatchSchema.extend({ undone_by: undoneByShape })) }),
-  run: async (context, { status, agent, limit }) => ({
-    items: (await context.store.dispatches({ status, agent_id: agent, limit })).map(
-      withTitle(await findUndone(context)),
-    ),
-  }),
-})
 
 export const queueShow = defineCommand({
   name: 'queue show',

@@ -10,6 +10,7 @@ import { commitOne } from '../ports/store.ts'
 import { approvalConformance } from './approval-conformance.ts'
 import { cancelConformance } from './cancel-conformance.ts'
 import { cycleConformance } from './cycle-conformance.ts'
+import { dispatchWindowConformance } from './dispatch-window-conformance.ts'
 import { factConformance } from './fact-conformance.ts'
 import { inboxConformance } from './inbox-conformance.ts'
 import { journalConformance } from './journal-conformance.ts'
@@ -41,6 +42,7 @@ export type { ConformanceCase } from './store-test-helpers.ts'
 
 export const storeConformance: readonly ConformanceCase[] = [
   ...queueConformance,
+  ...dispatchWindowConformance,
   ...cancelConformance,
   ...subAgentConformance,
   ...workerConformance,

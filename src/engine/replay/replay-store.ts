@@ -61,6 +61,7 @@ const UNAVAILABLE = [
   'approvals',
   'dispatch',
   'dispatches',
+  'dispatchWindow',
   'counts',
   'sessions',
   'schedules',

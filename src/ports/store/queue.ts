@@ -122,6 +122,16 @@ export interface QueueResults {
   retry: null
 }
 
+/** What dispatches have to match; what is absent matches all. */
+export interface DispatchFilter {
+  readonly status?: DispatchStatus | undefined
+  readonly agent_id?: string | undefined
+  /** Created at `from` or later, and before `to`. */
+  readonly created?: { readonly from: number | null; readonly to: number | null } | undefined
+  /** Each is part of the id, the prompt, the result or the error; the case of Latin letters does not count. */
+  readonly words?: readonly string[] | undefined
+}
+
 export interface QueueReads {
   dispatch(id: string): Promise<Dispatch | undefined>
   /** Contract: newest first. `active`: only those created before `to` and last changed at `from` or later. */
@@ -132,6 +142,13 @@ export interface QueueReads {
       readonly active?: { readonly from: number; readonly to: number } | undefined
     } & PageLimit,
   ): Promise<readonly Dispatch[]>
+  /**
+   * Contract: newest first, from the given place on, with the number of all that match. Without `words`, the cost does
+   * not grow with the length of texts; with them, other work goes on meanwhile.
+   */
+  dispatchWindow(
+    filter: DispatchFilter & { readonly offset: number } & PageLimit,
+  ): Promise<{ readonly items: readonly Dispatch[]; readonly total: number }>
   counts(): Promise<DispatchCounts>
   /**
    * Contract: the agent's latest dispatches, newest first. The cost does not grow with the number of its dispatches.

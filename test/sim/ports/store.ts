@@ -93,6 +93,7 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
   return {
     dispatch: (id) => read('dispatch', () => reader.dispatch(id)),
     dispatches: (filter) => read('dispatches', () => reader.dispatches(filter)),
+    dispatchWindow: (filter) => read('dispatchWindow', () => reader.dispatchWindow(filter)),
     counts: () => read('counts', () => reader.counts()),
     recent: (kernel, agent, limit) => read('recent', () => reader.recent(kernel, agent, limit)),
     dispatchesOf: (cycle) => read('dispatchesOf', () => reader.dispatchesOf(cycle)),

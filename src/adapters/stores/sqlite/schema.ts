@@ -2,7 +2,7 @@
 
 import { WORK_TABLES } from './work-tables.ts'
 
-export const SCHEMA_VERSION = 9
+export const SCHEMA_VERSION = 10
 
 export const SCHEMA = `
 ${WORK_TABLES}

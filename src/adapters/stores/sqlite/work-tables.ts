@@ -64,6 +64,8 @@ CREATE TABLE dispatches (
   updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX dispatches_pending ON dispatches (priority DESC, n) WHERE status = 'pending' AND paused = 0;
+-- All dispatches in order, with what lists filter by: rows are long, and a list of many must not read them.
+CREATE INDEX dispatches_listed ON dispatches (n, agent_id, status, created_at);
 CREATE INDEX dispatches_session ON dispatches (session);
 CREATE INDEX dispatches_agent ON dispatches (kernel_id, agent_id, n);
 CREATE INDEX dispatches_cycle ON dispatches (cycle_id, n) WHERE cycle_id IS NOT NULL;

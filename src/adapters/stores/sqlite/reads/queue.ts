@@ -5,6 +5,7 @@ import { iso } from '../../../../ports/clock.ts'
 import type { DispatchCounts, QueueReads } from '../../../../ports/store/queue.ts'
 import { DISPATCH_COLUMNS, dispatchFromRow } from '../rows.ts'
 import { readableCondition } from '../unreadable-rows.ts'
+import { readDispatchWindow } from './dispatch-window.ts'
 import type { RowReader } from './row-reader.ts'
 
 const IS_CHILD = `d.parent = (SELECT n FROM dispatches WHERE dispatch_id = ?)
@@ -29,6 +30,7 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
         limit,
       ).map(dispatchFromRow)
     },
+    dispatchWindow: (filter) => readDispatchWindow(all, filter),
     counts: async () => countDispatches(all),
     async recent(kernelId, agentId, limit) {
       return all(
@@ -52,10 +54,8 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
           AND ${readableCondition('workers')}
          ORDER BY epoch`,
         now,
-      ).map((row) => ({
-        epoch: Number(row.epoch),
-        name: String(row.name),
-        lease_until: iso(Number(row.lease_until)),
+      ).map(({ epoch, name, lease_until }) => ({
+        ...{ epoch: Number(epoch), name: String(name), lease_until: iso(Number(lease_until)) },
       }))
     },
     async nextTimer() {
