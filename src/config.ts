@@ -24,7 +24,12 @@ import { TirelessError } from './domain/error.ts'
 import type { Json } from './domain/json.ts'
 
 export { capsFromBudget as capsOf, hasMoneySettings as mindsMoney } from './config/caps.ts'
-export { editConfigFile as changeFile, editYaml as edited } from './config/edit-file.ts'
+export {
+  editConfigFile as changeFile,
+  editYaml as edited,
+  replaceTextFile,
+  tryConfigFile as tryFile,
+} from './config/edit-file.ts'
 export { defaultHome, environment, userFolder } from './config/environment.ts'
 export type { SecretText } from './config/redacted-values.ts'
 export { createAgentFolder as withNewAgent } from './config/roster.ts'

@@ -1,59 +1,119 @@
-/** Agents and their files, for commands: lists them, adds one, changes the file that defines one. */
+/** Agents and their files, for commands: lists them, adds one, changes the files that define one. */
 
-import { renameSync } from 'node:fs'
-import type { AgentDirectory, ConfigChange } from '../commands/lib/context.ts'
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { AgentDirectory, AgentDocument, ConfigChange } from '../commands/lib/agent-directory.ts'
 import { noSuchAgent } from '../commands/lib/no-such-agent.ts'
-import { type LoadedConfig, withNewAgent } from '../config.ts'
+import { type LoadedConfig, replaceTextFile, withNewAgent } from '../config.ts'
+import type { Agent } from '../domain/agent.ts'
+import type { Json } from '../domain/json.ts'
 
 interface ConfigEditor {
   /** Contract: edits a file and applies it; throws if the result is invalid. */
   change(file: string, changes: readonly ConfigChange[]): void
+  /** Contract: throws what `change` would throw; the configuration as it would be. Changes nothing. */
+  tryChange(file: string, changes: readonly ConfigChange[]): LoadedConfig
   /** Contract: reads the files again. */
   reload(): void
+  /** Contract: reads the files without applying them. */
+  read(): LoadedConfig
 }
 
 export function createAgentDirectory(
   folder: string,
   configFile: string,
   loaded: () => LoadedConfig,
-  { change, reload }: ConfigEditor,
+  { change, tryChange, reload, read }: ConfigEditor,
 ): AgentDirectory {
-  function find(id: string): LoadedConfig['roster'][number] {
-    const { roster } = loaded()
-    const found = roster.find(({ agent_id }) => agent_id === id)
-    if (found) return found
-    throw noSuchAgent(
-      id,
-      roster.map(({ agent_id }) => agent_id),
-    )
+  const placeChanges = (id: string, changes: readonly ConfigChange[]): [string, readonly ConfigChange[]] => {
+    const { file, path: above } = entryOf(readOr(loaded), id)
+    return [file ?? configFile, changes.map(({ path, value }) => ({ path: [...above, ...path], value }))]
+  }
+  /** The place of an agent in a file that was edited a moment ago may be another one than in the one in use. */
+  const readOr = (other: () => LoadedConfig): LoadedConfig => {
+    try {
+      return read()
+    } catch {
+      return other()
+    }
   }
   return {
     all() {
       const { config, roster } = loaded()
       return config.kernel.agents.map((agent, at) => ({ agent, file: roster[at]?.file ?? configFile }))
     },
-    add: (id, keys) =>
-      withNewAgent(folder, id, (file) => {
-        change(
-          file,
-          Object.entries(keys).map(([key, value]) => ({ path: [key], value })),
-        )
-      }),
+    onDisk: (id) => agentIn(read(), id),
+    add: (id, keys) => withNewAgent(folder, id, (file) => change(file, keyChanges(keys))),
+    tryAdd(id, keys) {
+      let agent: Agent | undefined
+      const describe = (file: string): void => {
+        agent = agentIn(tryChange(file, keyChanges(keys)), id)
+      }
+      const file = withNewAgent(folder, id, describe, { isTrial: true })
+      return { agent: agent as Agent, file }
+    },
     change(id, changes) {
-      const found = find(id)
-      const file = found.file ?? configFile
-      change(
-        file,
-        changes.map(({ path, value }) => ({ path: [...found.path, ...path], value })),
-      )
+      const [file, placed] = placeChanges(id, changes)
+      change(file, placed)
       return file
     },
+    tryChange: (id, changes) => void tryChange(...placeChanges(id, changes)),
     remove(id) {
-      const { file, path } = find(id)
+      const { file, path } = entryOf(loaded(), id)
       if (file === null) change(configFile, [{ path: [...path], value: undefined }])
       else renameSync(file, `${file}.deleted`)
       reload()
       return file === null ? null : `${file}.deleted`
     },
+    ...agentDocuments(folder, { read, reload }),
+  }
+}
+
+const keyChanges = (keys: Readonly<Record<string, Json>>): readonly ConfigChange[] =>
+  Object.entries(keys).map(([key, value]) => ({ path: [key], value }))
+
+/** Contract: throws `not_found` with the names of all agents. */
+function entryOf({ roster }: LoadedConfig, id: string): LoadedConfig['roster'][number] {
+  const found = roster.find(({ agent_id }) => agent_id === id)
+  if (found) return found
+  throw noSuchAgent(
+    id,
+    roster.map(({ agent_id }) => agent_id),
+  )
+}
+
+function agentIn(loaded: LoadedConfig, id: string): Agent {
+  const { agents } = loaded.config.kernel
+  return agents[loaded.roster.indexOf(entryOf(loaded, id))] as Agent
+}
+
+function agentDocuments(
+  folder: string,
+  { read, reload }: Pick<ConfigEditor, 'read' | 'reload'>,
+): Pick<AgentDirectory, 'documents' | 'writeDocument'> {
+  const fileOf = (id: string, name: AgentDocument): string => join(folder, id, name)
+  return {
+    documents: (id) => ({
+      'role.md': readOrNull(fileOf(id, 'role.md')),
+      'self.md': readOrNull(fileOf(id, 'self.md')),
+    }),
+    writeDocument(id, name, text) {
+      // Nothing is written while the configuration is invalid: `reload` would refuse it afterwards.
+      read()
+      const file = fileOf(id, name)
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      if (text === '') rmSync(file, { force: true })
+      else replaceTextFile(file, text)
+      reload()
+    },
+  }
+}
+
+function readOrNull(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw thrown
   }
 }

@@ -24,6 +24,7 @@ import type { PluginHost, Services } from '../ports/plugin.ts'
 import type { Store } from '../ports/store.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
+import { behavioursOf, knownTools } from './known-parts.ts'
 import { createModelSetup } from './model-service.ts'
 import { workspacePreparer } from './prepare-workspace.ts'
 
@@ -127,6 +128,8 @@ function agentSetup(host: PluginHost): AgentSetup {
     skills: host.get('skills'),
     plugins: host.get('plugins'),
     mcp: host.get('mcp'),
+    tools: () => knownTools(host),
+    behavioursOf: (id) => behavioursOf(host, id),
   }
 }
 

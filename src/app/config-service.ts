@@ -2,8 +2,8 @@
 
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ConfigChange } from '../commands/lib/context.ts'
-import { changeFile, type LoadedConfig, loadConfig } from '../config.ts'
+import type { ConfigChange } from '../commands/lib/agent-directory.ts'
+import { changeFile, type LoadedConfig, loadConfig, tryFile } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { checkRestoreFinished, type HomePaths } from '../home.ts'
 import type { Services } from '../ports/plugin.ts'
@@ -46,6 +46,8 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
     changeFile(changed, changes, (draft) => readConfig(paths, file, { [changed]: draft }))
     reload()
   }
+  const tryChange = (changed: string, changes: readonly ConfigChange[]): LoadedConfig =>
+    tryFile(changed, changes, (draft) => readConfig(paths, file, { [changed]: draft }))
   return {
     get loaded() {
       return current
@@ -67,7 +69,7 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
       }
     },
     change: (changes) => change(target, changes),
-    roster: createAgentDirectory(paths.agents, target, () => current, { change, reload }),
+    roster: createAgentDirectory(paths.agents, target, () => current, { change, tryChange, reload, read }),
   }
 }
 

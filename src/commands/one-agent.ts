@@ -1,20 +1,25 @@
 /** One agent: show everything about it, run it now, delete it. */
 
 import { z } from 'zod'
+import type { Agent } from '../domain/agent.ts'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
-import { TirelessError } from '../domain/error.ts'
+import { writeDuration } from '../domain/duration.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { titleOfRun } from '../domain/title.ts'
 import { parseSchedule } from '../kernel/schedule/schedule.ts'
 import { localZone } from '../kernel/schedule/time-zone.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
-import { agentIdInput, agentShape, describeAgent } from './agents.ts'
+import { agentIdInput, scheduleOption } from './lib/agent-keys.ts'
+import { revisionOf } from './lib/agent-revision.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { agentShape, costByDay, DESCRIBE_NEEDS, describeAgent, spendOfWeek } from './lib/describe-agent.ts'
+import { runCost } from './lib/forecast.ts'
 import { noSuchAgent } from './lib/no-such-agent.ts'
-import { FOLLOW_NEEDS, followRun, run, tellNotices } from './run.ts'
+import { LISTED_TIMES } from './lib/understand-schedule.ts'
+import { describeRun, FOLLOW_NEEDS, followRun, run, tellNotices } from './run.ts'
 
-const SHOWN_TIMES = 3
 const SHOWN_RUNS = 5
 
 const shownRun = z.object({
@@ -26,30 +31,50 @@ const shownRun = z.object({
   error: z.string().nullable(),
 })
 
+/** Values that `agent edit` takes back as they are. */
+const editable = {
+  schedule_option: z.string().describe('the schedule as agent edit reads it'),
+  workspace: z.string().nullable().describe('folder that its runs share, relative to the home; null: one per run'),
+  model: z.string().nullable().describe('null: the default model'),
+  watch: z.array(z.unknown()),
+  tools: z.array(z.string()).nullable().describe('the only tools it may use; null: those that the policy allows'),
+  timeout: z.string().describe('time limit of a run; "none"; "default"'),
+  cooldown: z.string().describe('pause after a successful run'),
+  description: z.string().nullable().describe('what other agents may give it to do'),
+  role: z.string().nullable().describe('the text of its role.md; null: there is none'),
+  self: z.string().nullable().describe('the text of its self.md, which it writes itself'),
+  revision: z.string().describe('changes whenever one of these values does; see agent edit'),
+}
+
 export const agentShow = defineCommand({
   name: 'agent show',
   summary: 'show an agent: its schedule, next times, workspace, model, prompt and last runs',
   example: 'agent show writer',
   runsIn: 'any_process',
-  needs: ['agentDirectory', 'clock', 'kernel', 'kernelId', 'settings', 'store'],
+  needs: [...DESCRIBE_NEEDS, 'behavioursOf'],
   positional: ['id'],
   input: z.object({ id: agentIdInput }),
   output: agentShape.extend({
     next: z.array(z.string()).describe('the next times by its schedule'),
-    workspace: z.string().nullable().describe('folder that its runs share, relative to the home; null: one per run'),
-    model: z.string().nullable().describe('null: the default model'),
-    watch: z.array(z.unknown()),
+    ...editable,
+    prompt_is_role: z.boolean().describe('it has no prompt of its own; its role is its prompt'),
+    behaviours: z.array(z.object({ name: z.string(), own: z.boolean() })).describe('own: from a file in its folder'),
+    usd_per_run: z.number().nullable().describe('forecast; null: the price of its model is unknown'),
+    cost_days: z.array(z.object({ day: z.string(), usd: z.number() })).describe('the last seven days, oldest first'),
     runs: z.array(shownRun).describe('the last runs, newest first'),
   }),
   async run(context, { id }) {
-    const { agent } = findAgent(context, id)
+    const agent = readAgent(context, id)
     const runs = await context.store.recent(context.kernelId, id, SHOWN_RUNS)
+    const spend = await spendOfWeek(context)
+    const described = await describeAgent(context, id, spend)
     return {
-      ...(await describeAgent(context, id)),
-      next: nextTimes(context, id),
-      workspace: agent.workspace,
-      model: agent.model,
-      watch: [...agent.watch],
+      ...described,
+      ...editableValues(context, agent),
+      next: nextTimes(context, agent),
+      behaviours: context.behavioursOf(id).map(({ name, isOwn }) => ({ name, own: isOwn })),
+      usd_per_run: costOfRun(context, agent, described.uses_model),
+      cost_days: costByDay(context, spend, id),
       runs: runs.map(({ dispatch_id, status, created_at, prompt, metadata, result, error }) => ({
         ...{ dispatch_id, status, created_at, result, error },
         title: titleOfRun(prompt, metadata.behaviour),
@@ -58,17 +83,51 @@ export const agentShow = defineCommand({
   },
 })
 
+/** As its file describes it now; if the configuration is invalid, as the program uses it. */
+function readAgent(context: Needs<'agentDirectory'>, id: string): Agent {
+  const { agent } = findAgent(context, id)
+  try {
+    return context.agentDirectory.onDisk(id)
+  } catch (thrown) {
+    if (asTirelessError(thrown).code === 'config_invalid') return agent
+    throw thrown
+  }
+}
+
+function editableValues({ agentDirectory }: Needs<'agentDirectory'>, agent: Agent) {
+  const documents = agentDirectory.documents(agent.agent_id)
+  const { 'role.md': role, 'self.md': self } = documents
+  const { prompt, workspace, model, watch, tools, timeout, cooldown, description = null } = agent
+  return {
+    ...{ prompt, workspace, model, watch: [...watch], tools: tools && [...tools], description, role, self },
+    prompt_is_role: role?.trim() === prompt,
+    schedule_option: agent.schedule === null && !agent.only_on_change ? 'beats' : scheduleOption(agent.schedule),
+    timeout: timeout === undefined ? 'default' : timeout === null ? 'none' : writeDuration(timeout),
+    cooldown: cooldown === 0 ? '0s' : writeDuration(cooldown),
+    revision: revisionOf(agent, documents),
+  }
+}
+
 /** The next times of the agent's own schedule, or of the kernel's if it has none; empty if it is disabled. */
-function nextTimes({ agentDirectory, clock, settings }: Needs<'agentDirectory' | 'clock' | 'settings'>, id: string) {
-  const { agent } = findAgent({ agentDirectory }, id)
+function nextTimes({ clock, settings }: Needs<'clock' | 'settings'>, agent: Agent): string[] {
   const { schedule: beat, timezone } = settings()
   const spec = agent.schedule ?? (agent.only_on_change ? null : beat)
   if (!agent.enabled || spec === null) return []
   const schedule = parseSchedule(spec, timezone ?? localZone())
   const times: string[] = []
-  for (let at = schedule.next(clock.now()); at !== undefined && times.length < SHOWN_TIMES; at = schedule.next(at))
+  for (let at = schedule.next(clock.now()); at !== undefined && times.length < LISTED_TIMES; at = schedule.next(at))
     times.push(iso(at))
   return times
+}
+
+/** Null: the price is unknown, or the model cannot be used. */
+function costOfRun({ models }: Needs<'models'>, agent: Agent, model: string): number | null {
+  try {
+    const { price } = models.get(model)
+    return price ? runCost(agent, price) : null
+  } catch {
+    return null
+  }
 }
 
 function findAgent({ agentDirectory }: Needs<'agentDirectory'>, id: string) {
@@ -87,18 +146,21 @@ export const agentRun = defineCommand({
   runsIn: 'any_process',
   needs: [...FOLLOW_NEEDS, 'agentDirectory'],
   positional: ['id'],
-  input: z.object({ id: agentIdInput }),
+  input: z.object({
+    id: agentIdInput,
+    detach: z.boolean().default(false).describe('queue the run and return at once; a running kernel executes it'),
+  }),
   output: run.output,
-  async run(context, { id }, tell) {
+  async run(context, { id, detach }, tell) {
     findAgent(context, id)
     await tellNotices(context, tell)
     const [enqueued] = await context.kernel.enqueueAgents([id], null, { by: 'agent run' })
     if (!enqueued) throw new TirelessError('conflict', { what: 'the agent was not queued', got: id })
     const { dispatch_id, session_id } = enqueued
     const workspace = (await context.store.session(session_id))?.workspace ?? ''
-    return followRun(context, { dispatch_id, session_id, workspace }, tell)
+    return (detach ? describeRun : followRun)(context, { dispatch_id, session_id, workspace }, tell)
   },
-  exitCode: ({ status }) => (status === 'done' ? 0 : isTerminal(status) ? 1 : 3),
+  exitCode: ({ status }) => (status === 'done' || status === 'pending' ? 0 : isTerminal(status) ? 1 : 3),
 })
 
 export const agentDelete = defineCommand({

@@ -33,20 +33,41 @@ export function editYaml(source: string, changes: readonly KeyChange[]): string 
  * Contract: changes everything or nothing. `check` is called with the draft before it replaces the file, and may throw.
  */
 export function editConfigFile(file: string, changes: readonly KeyChange[], check: (draft: string) => void): void {
+  withDraft(file, changes, (draft) => {
+    check(draft)
+    renameSync(draft, file)
+  })
+}
+
+/** Contract: what `read` makes of the changed file; the file itself stays as it is. */
+export const tryConfigFile = <T>(file: string, changes: readonly KeyChange[], read: (draft: string) => T): T =>
+  withDraft(file, changes, read)
+
+/** Contract: the draft is gone afterwards. */
+function withDraft<T>(file: string, changes: readonly KeyChange[], use: (draft: string) => T): T {
   const draft = `${file}.draft`
-  const handle = openSync(draft, 'w', 0o600)
+  writeSynced(draft, editYaml(readOrEmpty(file), changes))
   try {
-    writeSync(handle, editYaml(readOrEmpty(file), changes))
+    return use(draft)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+/** Contract: replaces the whole file or leaves it as it is. */
+export function replaceTextFile(file: string, text: string): void {
+  const draft = `${file}.draft`
+  writeSynced(draft, text)
+  renameSync(draft, file)
+}
+
+function writeSynced(file: string, text: string): void {
+  const handle = openSync(file, 'w', 0o600)
+  try {
+    writeSync(handle, text)
     fsyncSync(handle)
   } finally {
     closeSync(handle)
-  }
-  try {
-    check(draft)
-    renameSync(draft, file)
-  } catch (thrown) {
-    rmSync(draft, { force: true })
-    throw thrown
   }
 }
 

@@ -36,9 +36,15 @@ interface AgentRoster {
 const agentFileIn = (folder: string, id: string): string => join(folder, id, 'agent.yaml')
 
 /**
- * Contract: creates the folder and passes `describe` the file to write; if `describe` throws, nothing is left behind.
+ * Contract: creates the folder and passes `describe` the file to write; if `describe` throws, or `isTrial`, nothing is
+ * left behind.
  */
-export function createAgentFolder(folder: string, id: string, describe: (file: string) => void): string {
+export function createAgentFolder(
+  folder: string,
+  id: string,
+  describe: (file: string) => void,
+  { isTrial = false } = {},
+): string {
   const expected = idProblem(id)
   if (expected !== undefined)
     throw new TirelessError('usage', { what: 'the agent id is not valid', got: JSON.stringify(id), expected })
@@ -49,13 +55,17 @@ export function createAgentFolder(folder: string, id: string, describe: (file: s
       fix: 'choose another id with --id, or run `tireless agent edit`',
     })
   const createdFolder = mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const removeCreated = (): void => {
+    if (createdFolder !== undefined) rmSync(createdFolder, { recursive: true })
+  }
   try {
     describe(file)
-    return file
   } catch (thrown) {
-    if (createdFolder !== undefined) rmSync(createdFolder, { recursive: true })
+    removeCreated()
     throw thrown
   }
+  if (isTrial) removeCreated()
+  return file
 }
 
 const idProblem = (id: string): string | undefined => agentName.safeParse(id).error?.issues[0]?.message

@@ -1,4 +1,4 @@
-/** Converts errors to HTTP: a status, and JSON with code and message; never a stack trace. */
+/** Converts errors to HTTP: a status, and JSON with code, message and its parts; never a stack trace. */
 
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
@@ -27,15 +27,20 @@ interface ErrorAnswer {
   readonly status: ContentfulStatusCode
   /** Seconds after which the sender may try again. */
   readonly retryAfter?: number
-  readonly body: { readonly error: { readonly code: ErrorCode; readonly message: string } }
+  readonly body: {
+    readonly error: { readonly code: ErrorCode; readonly message: string; readonly parts: ErrorParts }
+  }
 }
 
 export function errorResponse(thrown: unknown): ErrorAnswer {
-  const { code, message, retry, retryAfterMs } = asTirelessError(
+  const { code, message, parts, retry, retryAfterMs } = asTirelessError(
     thrown instanceof HTTPException ? (thrown.cause ?? thrown) : thrown,
   )
   const status = thrown instanceof HTTPException ? (thrown.status as ContentfulStatusCode) : STATUS[code]
-  const answer = { status: status ?? (retry === 'later' ? 503 : 500), body: { error: { code, message } } } as const
+  const answer = {
+    status: status ?? (retry === 'later' ? 503 : 500),
+    body: { error: { code, message, parts } },
+  } as const
   if (answer.status !== 503) return answer
   return { ...answer, retryAfter: Math.ceil((retryAfterMs ?? DEFAULT_RETRY_MS) / 1000) }
 }

@@ -13,7 +13,18 @@ const ERROR: Schema = {
     error: {
       type: 'object',
       required: ['code', 'message'],
-      properties: { code: { type: 'string', enum: Object.keys(ERROR_CODES) }, message: { type: 'string' } },
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERROR_CODES) },
+        message: { type: 'string' },
+        parts: {
+          type: 'object',
+          description: 'The message in parts: what happened, where, what was received and expected, what to do.',
+          required: ['what'],
+          properties: Object.fromEntries(
+            ['what', 'where', 'got', 'expected', 'fix'].map((part) => [part, { type: 'string' }]),
+          ),
+        },
+      },
     },
   },
 }

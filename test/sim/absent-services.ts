@@ -1,11 +1,13 @@
 /** Services that a world has none of. */
 
+import type { AgentDirectory } from '../../src/commands/lib/agent-directory.ts'
 import type { CommandContext } from '../../src/commands/lib/context.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import { loadZone } from '../../src/kernel/schedule/time-zone.ts'
 import type { Documents } from '../../src/ports/documents.ts'
 import type { KernelPlan } from './kernel-plan.ts'
 
+export const NO_AGENTS = { all: () => [] } as Partial<AgentDirectory> as AgentDirectory
 /** No world undoes what is in documents. */
 export const NO_DOCUMENTS = { read: async () => undefined, versions: async () => [] } as Partial<Documents> as Documents
 /** No world asks for the past; an undo whose target is gone reads it as a day. */

@@ -11,6 +11,7 @@ import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kerne
 import { finishInterruptedUndo } from '../../src/kernel/undo/perform.ts'
 import {
   emptyPast,
+  NO_AGENTS,
   NO_CONNECTIONS,
   NO_DOCUMENTS,
   NO_KERNEL,
@@ -141,7 +142,7 @@ export class SimProcess {
       wakeSignal: this.#wakeSignal,
       kernelId: 'sim',
       agents: () => ['default'],
-      agentDirectory: { all: () => [], add: () => '', change: () => '', remove: () => '' },
+      agentDirectory: NO_AGENTS,
       models: NO_MODELS,
       startNotices: async () => [],
       sandboxNotices: async () => [],

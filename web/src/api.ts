@@ -7,15 +7,25 @@ const API = '/api/v1'
 interface Failure {
   readonly code: string
   readonly message: string
+  readonly parts?: FailureParts
+}
+
+/** What happened, where, what was received and expected, what to do. */
+interface FailureParts {
+  readonly what: string
+  readonly got?: string
+  readonly expected?: string
 }
 
 /** Thrown when the server refuses a request; has the error code of its answer. */
 export class ApiError extends Error {
   readonly code: string
+  readonly parts: FailureParts
 
-  constructor({ code, message }: Failure) {
+  constructor({ code, message, parts = { what: message } }: Failure) {
     super(message)
     this.code = code
+    this.parts = parts
   }
 }
 

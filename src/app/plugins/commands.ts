@@ -17,6 +17,7 @@ export function commands(): Plugin {
       'modelProviders',
       'events',
       'behaviours',
+      'tools',
       'engine',
       'past',
       'queue',

@@ -1,10 +1,8 @@
 /** Agents: when they run, where they live, what to do next. */
 
+import { type ScheduledAgent, sayWhen } from '../../commands/lib/agent-words.ts'
 import type { CommandOutput } from '../../commands/lib/registry.ts'
-import { ASSISTANT } from '../../domain/agent.ts'
-import type { ScheduleSpec } from '../../domain/schedule.ts'
 import { titleOf } from '../../domain/title.ts'
-import { describeSchedule } from '../../schedule-words/describe-schedule.ts'
 import { style } from '../terminal.ts'
 import { terminalLanguage } from './language.ts'
 import { formatTable } from './table.ts'
@@ -13,13 +11,11 @@ import { sayInstant } from './times.ts'
 const TEXTS = {
   en: {
     created: (id: string, file: string) => `Created ${id}: ${file}`,
+    wouldCreate: (id: string, file: string) => `Would create ${id}: ${file}`,
     changed: (id: string, file: string) => `Changed ${id}: ${file}`,
+    wouldChange: (id: string, file: string) => `Would change ${id}: ${file}`,
     next: (id: string) => `Change it: tireless agent edit ${id}. Run it now: tireless agent run ${id}`,
-    onChange: 'only if something changes',
-    atBeats: 'at every beat of the kernel',
     disabled: 'disabled',
-    onMessage: 'when you write to it',
-    onTask: 'when it is given a task',
     columns: { schedule: 'schedule', last: 'last run', next: 'next run' },
     labels: {
       ...{ when: 'runs', next: 'next', workspace: 'workspace', model: 'model', watch: 'watches', file: 'file' },
@@ -35,13 +31,11 @@ const TEXTS = {
   },
   zh: {
     created: (id: string, file: string) => `已创建 ${id}：${file}`,
+    wouldCreate: (id: string, file: string) => `将会创建 ${id}：${file}`,
     changed: (id: string, file: string) => `已修改 ${id}：${file}`,
+    wouldChange: (id: string, file: string) => `将会修改 ${id}：${file}`,
     next: (id: string) => `修改：tireless agent edit ${id}。立即运行：tireless agent run ${id}`,
-    onChange: '只在有变化时',
-    atBeats: '内核的每次节拍',
     disabled: '已停用',
-    onMessage: '收到你的消息时',
-    onTask: '交给它任务时',
     columns: { schedule: '时间', last: '上次运行', next: '下次运行' },
     labels: {
       ...{ when: '运行', next: '接下来', workspace: '工作目录', model: '模型', watch: '关注', file: '文件' },
@@ -61,38 +55,28 @@ interface SummarizedAgent {
   readonly agent_id: string
   readonly source: string
   readonly understood?: string | undefined
+  readonly dry_run: boolean
 }
 
-export function renderNewAgent({ agent_id, source, understood }: SummarizedAgent): string {
+export function renderNewAgent({ agent_id, source, understood, dry_run }: SummarizedAgent): string {
   const texts = TEXTS[terminalLanguage()]
   return [
-    texts.created(agent_id, source),
+    (dry_run ? texts.wouldCreate : texts.created)(agent_id, source),
     ...(understood === undefined ? [] : [understood]),
-    texts.next(agent_id),
+    ...(dry_run ? [] : [texts.next(agent_id)]),
   ].join('\n')
 }
 
-export const renderChangedAgent = ({ agent_id, source, understood }: SummarizedAgent): string =>
-  [TEXTS[terminalLanguage()].changed(agent_id, source), ...(understood === undefined ? [] : [understood])].join('\n')
-
-interface Scheduled {
-  readonly agent_id: string
-  readonly schedule: ScheduleSpec | null
-  readonly enabled: boolean
-  readonly on_call: boolean
-  readonly only_on_change?: boolean | undefined
+export function renderChangedAgent({ agent_id, source, understood, dry_run }: SummarizedAgent): string {
+  const texts = TEXTS[terminalLanguage()]
+  const said = (dry_run ? texts.wouldChange : texts.changed)(agent_id, source)
+  return [said, ...(understood === undefined ? [] : [understood])].join('\n')
 }
 
-function sayWhen({ agent_id, schedule, enabled, on_call, only_on_change }: Scheduled): string {
-  const texts = TEXTS[terminalLanguage()]
-  if (on_call) return agent_id === ASSISTANT ? texts.onMessage : texts.onTask
-  const when =
-    schedule === null
-      ? only_on_change
-        ? texts.onChange
-        : texts.atBeats
-      : describeSchedule(schedule, terminalLanguage())
-  return enabled ? when : `${when} (${texts.disabled})`
+function sayWhenOrOff(agent: ScheduledAgent & { readonly enabled: boolean }): string {
+  const language = terminalLanguage()
+  const when = sayWhen(agent, language)
+  return agent.enabled || agent.on_call ? when : `${when} (${TEXTS[language].disabled})`
 }
 
 export function renderAgents({ items }: CommandOutput<'agent list'>): string {
@@ -100,7 +84,7 @@ export function renderAgents({ items }: CommandOutput<'agent list'>): string {
   return formatTable(
     items.map((agent) => ({
       agent_id: agent.agent_id,
-      [columns.schedule]: sayWhen(agent),
+      [columns.schedule]: sayWhenOrOff(agent),
       [columns.last]: agent.last_run_at === null ? null : `${agent.last_status ?? ''} ${sayInstant(agent.last_run_at)}`,
       [columns.next]: agent.next_at,
     })),
@@ -113,7 +97,7 @@ export function renderAgent(agent: CommandOutput<'agent show'>): string {
   const line = (name: string, text: string): string => `${style('dim', `${name}:`)} ${text}`
   return [
     style('bold', agent.agent_id),
-    line(labels.when, sayWhen(agent)),
+    line(labels.when, sayWhenOrOff(agent)),
     ...(agent.next.length === 0 ? [] : [line(labels.next, agent.next.map((at) => sayInstant(at)).join(', '))]),
     line(labels.workspace, agent.workspace ?? ownFolder),
     line(labels.model, agent.model ?? defaultModel),
@@ -141,3 +125,13 @@ export function renderDeletedAgent({ agent_id, kept, schedules_removed }: Comman
     ...(schedules_removed.length === 0 ? [] : [texts.schedules(schedules_removed.join(', '))]),
   ].join('\n')
 }
+
+/** One line per tool: how far it reaches, and the first sentence of what it does. */
+export const renderTools = ({ items }: CommandOutput<'tools list'>): string =>
+  formatTable(
+    items.map(({ name, reach, offered, description }) => ({
+      ...{ name, reach: reach ?? 'depends on the call', offered: offered ? 'yes' : 'by name' },
+      does: titleOf(description.split(/(?<=\.)\s/)[0] ?? ''),
+    })),
+    ['name', 'reach', 'offered', 'does'],
+  )

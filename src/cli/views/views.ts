@@ -4,7 +4,14 @@ import type { CommandName, CommandOutput } from '../../commands/lib/registry.ts'
 import { type Label, labelWord } from '../../domain/label.ts'
 import { titleOfRun } from '../../domain/title.ts'
 import { escapeToOneLine, style } from '../terminal.ts'
-import { renderAgent, renderAgents, renderChangedAgent, renderDeletedAgent, renderNewAgent } from './agents.ts'
+import {
+  renderAgent,
+  renderAgents,
+  renderChangedAgent,
+  renderDeletedAgent,
+  renderNewAgent,
+  renderTools,
+} from './agents.ts'
 import { renderAnswered, renderApproval, renderApprovals } from './approvals.ts'
 import { renderChannels } from './channels.ts'
 import { renderCycle, renderRecordedCycle } from './cycles.ts'
@@ -61,6 +68,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'agent show': renderAgent,
   'agent run': renderRun,
   'agent delete': renderDeletedAgent,
+  'tools list': renderTools,
   'agent new': renderNewAgent,
   'agent edit': renderChangedAgent,
   'approvals list': renderApprovals,

@@ -1,6 +1,5 @@
 /** What commands can use; each command declares the members that it needs. */
 
-import type { Agent } from '../../domain/agent.ts'
 import type { Dispatch, NewDispatch } from '../../domain/dispatch.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
@@ -29,6 +28,7 @@ import type { ReceivedFiles } from '../../ports/received-files.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Sources } from '../../ports/source.ts'
 import type { Store } from '../../ports/store.ts'
+import type { AgentDirectory, ConfigChange, KnownTool } from './agent-directory.ts'
 import type { ClosedHomeContext, ConfigValue } from './closed-home.ts'
 import type { PluginApprovals } from './plugin-approvals.ts'
 import type { Progress } from './progress.ts'
@@ -143,6 +143,10 @@ export interface AgentSetup {
   readonly skills: SkillApprovals
   readonly plugins: PluginApprovals
   readonly mcp: McpServers
+  /** Contract: every tool that exists, in the order of their registration. */
+  tools(): readonly KnownTool[]
+  /** Contract: the behaviours that files define for this agent, its own and those of the assistant. */
+  behavioursOf(agentId: string): readonly { readonly name: string; readonly isOwn: boolean }[]
 }
 
 /** How people and programs are reached. */
@@ -237,27 +241,6 @@ export interface KernelControl {
   reloadSchedules(): void
   /** Problems of the kernel; empty if it is healthy. */
   healthProblems(): Promise<readonly string[]>
-}
-
-/** All agents, and the files that define them. */
-export interface AgentDirectory {
-  /** `file`: the file that defines the agent. */
-  all(): readonly { readonly agent: Agent; readonly file: string }[]
-  /** Contract: writes a new agent's file and returns the name of the file; if it throws, no file exists. */
-  add(agentId: string, keys: Readonly<Record<string, Json>>): string
-  /** Contract: changes the agent's file and returns its name; a throw changes nothing. Paths start at the agent. */
-  change(agentId: string, changes: readonly ConfigChange[]): string
-  /**
-   * Contract: the agent is gone; its own file is kept under another name, which is returned. Null: the agent stood in
-   * the configuration file and was taken out of it.
-   */
-  remove(agentId: string): string | null
-}
-
-/** A change of one key of a configuration file; `value` undefined: the key is deleted. */
-export interface ConfigChange {
-  readonly path: readonly (string | number)[]
-  readonly value: Json | undefined
 }
 
 /** Where the page and the HTTP API can be reached. */

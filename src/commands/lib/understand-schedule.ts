@@ -16,8 +16,9 @@ import { readSchedule } from '../../schedule-words/schedule-words.ts'
 import type { Needs } from './context.ts'
 import { runCost } from './forecast.ts'
 
-/** How many of the next times are summary. */
-const SHOWN_TIMES = 3
+/** How many of the next times are said in the text, and how many are listed. */
+const SAID_TIMES = 3
+export const LISTED_TIMES = 5
 const DAY_MS = 86_400_000
 const WEEK_MS = 7 * DAY_MS
 /** A run every minute of a week, and some more. */
@@ -123,6 +124,7 @@ interface ScheduleSummary {
   readonly next: string[]
   readonly runs_per_day: number
   /** Null: the price is unknown. */
+  readonly usd_per_run: number | null
   readonly usd_per_day: number | null
 }
 
@@ -154,18 +156,20 @@ function summarizeSchedule(
 ): ScheduleSummary {
   const language: Language = languageOf(sentence)
   const texts = TEXTS[language]
-  if (spec === null) return { understood: texts.changes, next: [], runs_per_day: 0, usd_per_day: null }
+  if (spec === null)
+    return { understood: texts.changes, next: [], runs_per_day: 0, usd_per_run: runUsd, usd_per_day: null }
   const zone = zoneOf({ settings })
   const times = nextTimes(spec, zone, clock.now())
-  const next = times.slice(0, SHOWN_TIMES)
-  const summary = texts.when(describeSchedule(spec, language), next.map((at) => wallTime(at, zone)).join(texts.join))
+  const said = times.slice(0, SAID_TIMES).map((at) => wallTime(at, zone))
+  const summary = texts.when(describeSchedule(spec, language), said.join(texts.join))
   const isOnce = typeof spec === 'object' && 'at' in spec
   const cost = isOnce ? '' : describeCost(times, clock.now(), runUsd, language)
   const runs_per_day = Math.round((times.filter((at) => at <= clock.now() + WEEK_MS).length / 7) * 100) / 100
   return {
     understood: `${summary}${cost}`,
-    next: next.map((at) => iso(at)),
+    next: times.slice(0, LISTED_TIMES).map((at) => iso(at)),
     runs_per_day,
+    usd_per_run: runUsd,
     usd_per_day: runUsd === null ? null : runUsd * runs_per_day,
   }
 }
@@ -180,36 +184,29 @@ function describeCost(times: readonly number[], now: number, runUsd: number | nu
   return runs === 0 ? '' : `${space}${often(runs, isDaily ? 'day' : 'week')}${usd}${end}`
 }
 
-/** The times of the next week, at least three. */
+/** The times of the next week, at least as many as are listed. */
 function nextTimes(spec: ScheduleSpec, timezone: string, now: number): readonly number[] {
   const schedule = parseSchedule(spec, timezone)
   const times: number[] = []
   for (let at = schedule.next(now); at !== undefined && times.length < MOST_TIMES; at = schedule.next(at)) {
-    if (times.length >= SHOWN_TIMES && at > now + WEEK_MS) break
+    if (times.length >= LISTED_TIMES && at > now + WEEK_MS) break
     times.push(at)
   }
   return times
 }
 
-/** Contract: throws `confirmation_needed` unless `yes`. */
-function requireYes(
-  summary: ScheduleSummary,
-  why: { readonly proposed: boolean; readonly paid: boolean },
-  yes: boolean,
-): void {
-  if (yes) return
-  if (why.proposed)
-    throw new TirelessError('confirmation_needed', {
-      what: 'the model understands the sentence like this',
-      got: summary.understood,
-      fix: 'add --yes if that is right, or say when with --schedule',
-    })
-  if (why.paid && summary.runs_per_day > MOST_UNASKED)
-    throw new TirelessError('confirmation_needed', {
-      what: 'the agent would run more often than every hour, with a model that is not free',
-      got: summary.understood,
-      fix: 'add --yes if that is right, or choose a longer interval',
-    })
+/** Why the owner must agree first: a model read the sentence, or the agent would run often and cost money. */
+export type AgreementReason = 'proposed' | 'often'
+
+const AGREEMENT_TEXTS: Readonly<Record<AgreementReason, { readonly what: string; readonly fix: string }>> = {
+  proposed: {
+    what: 'the model understands the sentence like this',
+    fix: 'add --yes if that is right, or say when with --schedule',
+  },
+  often: {
+    what: 'the agent would run more often than every hour, with a model that is not free',
+    fix: 'add --yes if that is right, or choose a longer interval',
+  },
 }
 
 interface WantedSchedule {
@@ -221,19 +218,28 @@ interface WantedSchedule {
   readonly yes: boolean
 }
 
+interface PlannedSchedule extends ScheduleSummary {
+  readonly spec: ScheduleSpec | null
+  /** Null: nothing needs the owner's agreement. */
+  readonly needs_yes: AgreementReason | null
+}
+
 /** Contract: throws `usage` if it is unclear when the agent runs, and `confirmation_needed` if the owner must agree. */
 export async function planSchedule(
   context: ScheduleContext,
   { sentence, schedule, model, prompt, yes }: WantedSchedule,
-): Promise<ScheduleSummary & { readonly spec: ScheduleSpec | null }> {
+): Promise<PlannedSchedule> {
   const { spec, proposed } =
     schedule === undefined
       ? await understandSentence(context, sentence)
       : { spec: understandOption(context, schedule), proposed: false }
   const price = await priceOf(context, model)
   const summary = summarizeSchedule(context, spec, sentence, price && runCost({ prompt }, price))
-  requireYes(summary, { proposed, paid: price === null || price.input + price.output > 0 }, yes)
-  return { spec, ...summary }
+  const isPaid = price === null || price.input + price.output > 0
+  const needs_yes = proposed ? 'proposed' : isPaid && summary.runs_per_day > MOST_UNASKED ? 'often' : null
+  if (needs_yes !== null && !yes)
+    throw new TirelessError('confirmation_needed', { got: summary.understood, ...AGREEMENT_TEXTS[needs_yes] })
+  return { spec, ...summary, needs_yes }
 }
 
 /** Null: the price is unknown. */

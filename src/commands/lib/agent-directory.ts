@@ -1,0 +1,55 @@
+/** What commands can do with the files that define agents, and what people choose for agents. */
+
+import type { Agent } from '../../domain/agent.ts'
+import type { EffectReach } from '../../domain/effect.ts'
+import type { Json } from '../../domain/json.ts'
+
+/** An agent, and the file that defines it. */
+export interface DefinedAgent {
+  readonly agent: Agent
+  readonly file: string
+}
+
+/** All agents, and the files that define them. */
+export interface AgentDirectory {
+  all(): readonly DefinedAgent[]
+  /** Contract: the agent as its file describes it now; `all` may lag behind. Throws `config_invalid`. */
+  onDisk(agentId: string): Agent
+  /** Contract: writes a new agent's file and returns the name of the file; if it throws, no file exists. */
+  add(agentId: string, keys: Readonly<Record<string, Json>>): string
+  /** Contract: throws what `add` would throw; the agent as it would be. Leaves nothing behind. */
+  tryAdd(agentId: string, keys: Readonly<Record<string, Json>>): DefinedAgent
+  /** Contract: changes the agent's file and returns its name; a throw changes nothing. Paths start at the agent. */
+  change(agentId: string, changes: readonly ConfigChange[]): string
+  /** Contract: throws what `change` would throw; changes nothing. */
+  tryChange(agentId: string, changes: readonly ConfigChange[]): void
+  /** Contract: the texts of `role.md` and `self.md` in the agent's folder; null: there is no such file. */
+  documents(agentId: string): Readonly<Record<AgentDocument, string | null>>
+  /** Contract: replaces the whole text; an empty one removes the file. */
+  writeDocument(agentId: string, name: AgentDocument, text: string): void
+  /**
+   * Contract: the agent is gone; its own file is kept under another name, which is returned. Null: the agent stood in
+   * the configuration file and was taken out of it.
+   */
+  remove(agentId: string): string | null
+}
+
+/** Files that say who an agent is: the owner's words, and what it wrote about itself. */
+export const AGENT_DOCUMENTS = ['role.md', 'self.md'] as const
+export type AgentDocument = (typeof AGENT_DOCUMENTS)[number]
+
+/** A change of one key of a configuration file; `value` undefined: the key is deleted. */
+export interface ConfigChange {
+  readonly path: readonly (string | number)[]
+  readonly value: Json | undefined
+}
+
+/** A tool, as people choose it for an agent. */
+export interface KnownTool {
+  readonly name: string
+  readonly description: string
+  /** Null: it depends on the call. */
+  readonly reach: EffectReach | null
+  /** Whether an agent gets it that lists no tools. */
+  readonly isOffered: boolean
+}
