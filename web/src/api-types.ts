@@ -30,3 +30,9 @@ export type WorkspaceEntry = CommandOutput<'workspace list'>['items'][number]
 /** What one run changed in a workspace. */
 export type WorkspaceWrite = CommandOutput<'workspace log'>['items'][number]
 export type ChangedFile = CommandOutput<'workspace diff'>['files'][number]
+
+/** All agents; residents and the built-in one apart. */
+export type AgentList = CommandOutput<'agent list'>
+export type AgentEntry = AgentList['items'][number]
+/** What `agent new` would create. */
+export type AgentPreview = CommandOutput<'agent new'>

@@ -84,6 +84,14 @@ export function clockTime(at: number, now: number, language: Language): string {
   }).format(at)
 }
 
+/** Weekday, date and time of day: "Tue 17 Nov, 07:30". */
+export function dayTime(at: number, language: Language): string {
+  return new Intl.DateTimeFormat(LOCALES[language], {
+    ...({ weekday: 'short', month: 'short', day: 'numeric' } as const),
+    ...({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const),
+  }).format(at)
+}
+
 /** How long ago, or how soon, in the largest unit. */
 export function relativeTime(at: number, now: number, language: Language): string {
   const seconds = Math.round((at - now) / 1000)

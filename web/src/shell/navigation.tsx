@@ -19,6 +19,7 @@ export const LINKS: readonly Link[] = [
   { name: 'now', href: '/now' },
   { name: 'runs', href: '/runs' },
   { name: 'work', href: '/work/workspaces' },
+  { name: 'agents', href: '/agents' },
   { name: 'costs', href: '/costs' },
 ]
 

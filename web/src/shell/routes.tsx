@@ -29,5 +29,6 @@ export const ROUTES: readonly Route[] = [
     ...{ pattern: '/work/workspaces/:id', name: 'work' },
     place: lazyPlace(async () => (await import('../work/workspace.tsx')).Workspace),
   },
+  { pattern: '/agents', name: 'agents', place: lazyPlace(async () => (await import('../agents/agents.tsx')).Agents) },
   { pattern: '/costs', name: 'costs', place: lazyPlace(async () => (await import('../costs/costs.tsx')).Costs) },
 ]

@@ -47,9 +47,9 @@ const TOAST_CLASSES = [
 
 export function ToastList({ toasts, texts }: { readonly toasts: Toasts; readonly texts: Texts }) {
   return (
-    <ul class={LIST_CLASSES} role="status" aria-live="polite">
+    <div class={LIST_CLASSES} role="status" aria-live="polite">
       {toasts.items.map(({ id, tone, text }) => (
-        <li key={id} data-toast={tone} class={TOAST_CLASSES}>
+        <div key={id} data-toast={tone} class={TOAST_CLASSES}>
           <span class="flex h-5 items-center">
             <Dot tone={tone} />
           </span>
@@ -62,8 +62,8 @@ export function ToastList({ toasts, texts }: { readonly toasts: Toasts; readonly
           >
             ✕
           </button>
-        </li>
+        </div>
       ))}
-    </ul>
+    </div>
   )
 }

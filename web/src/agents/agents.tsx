@@ -1,0 +1,73 @@
+/** The place Agents: all of them, and a field in which a sentence becomes one. */
+
+import { useState } from 'preact/hooks'
+import { readCommand } from '../api.ts'
+import type { AgentList } from '../api-types.ts'
+import { Card, Empty } from '../components.tsx'
+import type { PlaceProps } from '../shell/place.tsx'
+import { AGENTS_TEXTS } from '../texts/agents.ts'
+import { useFetched } from '../use-fetched.ts'
+import { useViewContext, type ViewContext } from '../view-context.ts'
+import { AgentRow, OtherRow, RowHeadings } from './agent-row.tsx'
+import { AgentsFrame, NoAgents } from './frame.tsx'
+import { Maker } from './maker.tsx'
+
+/** From this number on, the list can be searched. */
+const MANY = 9
+
+export function Agents(props: PlaceProps) {
+  const { page, language } = props
+  const context = useViewContext(props, 10_000)
+  const state = useFetched(page, '', () => readCommand('agent list'))
+  return (
+    <AgentsFrame language={language} tab="list">
+      <Maker page={page} context={context} />
+      {state.kind === 'ready' ? (
+        <AgentTable {...{ page, context }} list={state.data} />
+      ) : (
+        <NoAgents language={language} state={state} />
+      )}
+    </AgentsFrame>
+  )
+}
+
+interface TableProps {
+  readonly page: PlaceProps['page']
+  readonly context: ViewContext
+  readonly list: AgentList
+}
+
+function AgentTable({ page, context, list: { items, others } }: TableProps) {
+  const own = AGENTS_TEXTS[context.language]
+  const [wanted, setWanted] = useState('')
+  const words = wanted.toLowerCase().trim()
+  const matches = (...texts: readonly string[]): boolean => texts.join(' ').toLowerCase().includes(words)
+  const shown = items.filter(({ agent_id, does, when, when_zh }) => matches(agent_id, does, when, when_zh))
+  const rest = others.filter(({ agent_id, kind }) => matches(agent_id, own.kinds[kind]))
+  return (
+    <section aria-label={own.tabNames.list}>
+      {items.length + others.length >= MANY && (
+        <input
+          class="mb-3 w-full max-w-xs rounded-md border border-line bg-surface px-2.5 py-1.5 placeholder:text-muted"
+          type="search"
+          aria-label={own.filter}
+          placeholder={own.filter}
+          value={wanted}
+          onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+        />
+      )}
+      <Card>
+        <RowHeadings language={context.language} />
+        {shown.length + rest.length === 0 && <Empty>{own.noMatch}</Empty>}
+        <ul class="divide-y divide-line">
+          {shown.map((agent) => (
+            <AgentRow key={agent.agent_id} {...{ page, context, agent }} />
+          ))}
+          {rest.map((other) => (
+            <OtherRow key={other.agent_id} {...{ page, context, other }} />
+          ))}
+        </ul>
+      </Card>
+    </section>
+  )
+}
