@@ -2,7 +2,8 @@
 
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { AgentDirectory, AgentDocument, ConfigChange } from '../commands/lib/agent-directory.ts'
+import type { AgentDirectory, AgentDocument } from '../commands/lib/agent-directory.ts'
+import type { ConfigChange } from '../commands/lib/context.ts'
 import { noSuchAgent } from '../commands/lib/no-such-agent.ts'
 import { type LoadedConfig, replaceTextFile, withNewAgent } from '../config.ts'
 import type { Agent } from '../domain/agent.ts'

@@ -2,7 +2,7 @@
 
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ConfigChange } from '../commands/lib/agent-directory.ts'
+import type { ConfigChange } from '../commands/lib/context.ts'
 import { changeFile, type LoadedConfig, loadConfig, tryFile } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { checkRestoreFinished, type HomePaths } from '../home.ts'

@@ -8,7 +8,7 @@ import type { Json } from '../domain/json.ts'
 import { EXPECTED_DURATION } from '../domain/limits.ts'
 import type { ScheduleSpec } from '../domain/schedule.ts'
 import { agentWithSummary } from './agents.ts'
-import type { AgentDocument, ConfigChange } from './lib/agent-directory.ts'
+import type { AgentDocument } from './lib/agent-directory.ts'
 import {
   agentIdInput,
   agentOptions,
@@ -20,7 +20,7 @@ import {
 } from './lib/agent-keys.ts'
 import { revisionOf } from './lib/agent-revision.ts'
 import { defineCommand } from './lib/command.ts'
-import type { Needs } from './lib/context.ts'
+import type { ConfigChange, Needs } from './lib/context.ts'
 import { DESCRIBE_NEEDS, describeAgent } from './lib/describe-agent.ts'
 import { planSchedule, SCHEDULE_NEEDS } from './lib/understand-schedule.ts'
 

@@ -3,6 +3,7 @@
 import type { Agent } from '../../domain/agent.ts'
 import type { EffectReach } from '../../domain/effect.ts'
 import type { Json } from '../../domain/json.ts'
+import type { ConfigChange } from './context.ts'
 
 /** An agent, and the file that defines it. */
 export interface DefinedAgent {
@@ -37,12 +38,6 @@ export interface AgentDirectory {
 /** Files that say who an agent is: the owner's words, and what it wrote about itself. */
 export const AGENT_DOCUMENTS = ['role.md', 'self.md'] as const
 export type AgentDocument = (typeof AGENT_DOCUMENTS)[number]
-
-/** A change of one key of a configuration file; `value` undefined: the key is deleted. */
-export interface ConfigChange {
-  readonly path: readonly (string | number)[]
-  readonly value: Json | undefined
-}
 
 /** A tool, as people choose it for an agent. */
 export interface KnownTool {

@@ -28,7 +28,7 @@ import type { ReceivedFiles } from '../../ports/received-files.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Sources } from '../../ports/source.ts'
 import type { Store } from '../../ports/store.ts'
-import type { AgentDirectory, ConfigChange, KnownTool } from './agent-directory.ts'
+import type { AgentDirectory, KnownTool } from './agent-directory.ts'
 import type { ClosedHomeContext, ConfigValue } from './closed-home.ts'
 import type { PluginApprovals } from './plugin-approvals.ts'
 import type { Progress } from './progress.ts'
@@ -241,6 +241,12 @@ export interface KernelControl {
   reloadSchedules(): void
   /** Problems of the kernel; empty if it is healthy. */
   healthProblems(): Promise<readonly string[]>
+}
+
+/** A change of one key of a configuration file; `value` undefined: the key is deleted. */
+export interface ConfigChange {
+  readonly path: readonly (string | number)[]
+  readonly value: Json | undefined
 }
 
 /** Where the page and the HTTP API can be reached. */
