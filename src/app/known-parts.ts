@@ -22,7 +22,7 @@ function reachOf({ effect }: AnyTool): EffectReach | null {
   return fixed.length > 0 ? null : fixed().reach
 }
 
-/** Contract: the behaviours that files define: the agent's own, then those of the assistant that it does not replace. */
+/** Contract: the behaviours that files define: the agent's own, then those of the assistant that it lacks. */
 export function behavioursOf(host: PluginHost, agentId: string) {
   const specs = host.get('config').loaded.behaviours
   const own = [...(specs.get(agentId)?.keys() ?? [])]

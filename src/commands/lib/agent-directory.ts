@@ -36,8 +36,7 @@ export interface AgentDirectory {
 }
 
 /** Files that say who an agent is: the owner's words, and what it wrote about itself. */
-export const AGENT_DOCUMENTS = ['role.md', 'self.md'] as const
-export type AgentDocument = (typeof AGENT_DOCUMENTS)[number]
+export type AgentDocument = 'role.md' | 'self.md'
 
 /** A tool, as people choose it for an agent. */
 export interface KnownTool {

@@ -38,7 +38,7 @@ export const agentShape = z.object({
   usd_week: z.number().describe('what it cost in the last seven days'),
 })
 
-export type AgentEntry = z.input<typeof agentShape>
+type AgentEntry = z.input<typeof agentShape>
 
 export const DESCRIBE_NEEDS = [
   ...(['agentDirectory', 'budgetLimits', 'clock', 'kernel', 'kernelId', 'models', 'settings', 'store'] as const),

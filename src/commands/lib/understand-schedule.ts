@@ -196,7 +196,7 @@ function nextTimes(spec: ScheduleSpec, timezone: string, now: number): readonly 
 }
 
 /** Why the owner must agree first: a model read the sentence, or the agent would run often and cost money. */
-export type AgreementReason = 'proposed' | 'often'
+type AgreementReason = 'proposed' | 'often'
 
 const AGREEMENT_TEXTS: Readonly<Record<AgreementReason, { readonly what: string; readonly fix: string }>> = {
   proposed: {

@@ -11,7 +11,7 @@ const TABS = [
   { name: 'calendar', href: '/agents?tab=calendar' },
 ] as const
 
-export type AgentsTab = (typeof TABS)[number]['name']
+type AgentsTab = (typeof TABS)[number]['name']
 
 const TAB_CLASSES = '-mb-px block border-b-2 px-0.5 py-2 whitespace-nowrap'
 const CURRENT = 'border-ink font-medium'

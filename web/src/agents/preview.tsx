@@ -80,7 +80,7 @@ interface TimesProps {
 }
 
 /** Local time of day, and how soon. */
-export const NextTimes = ({ context: { language, now }, times }: TimesProps) => (
+const NextTimes = ({ context: { language, now }, times }: TimesProps) => (
   <ol class="figures" data-next-times>
     {times.map((at) => (
       <li key={at}>
