@@ -114,7 +114,7 @@ describe('the report as a message', () => {
   test('E12: it is sent to where notices go; without such a place the owner hears what to do', async (t) => {
     const talk = await openWorked(t)
     await talk.app.run('channels unpair', {})
-    await assert.rejects(talk.app.run('report', { send: true }), { code: 'channel_refused' })
+    await assert.rejects(talk.app.run('report', { send: true }), { code: 'conflict' })
     await pairTalk(talk)
     const { sent_to, text } = await talk.app.run('report', { send: true })
     assert.equal(sent_to, 'chat')

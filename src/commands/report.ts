@@ -18,6 +18,7 @@ import { iso } from '../ports/clock.ts'
 import { writePage } from '../trace/trace-files.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { findUndone } from './lib/undone-runs.ts'
 
 const runShape = z.object({
   run_id: z.string(),
@@ -113,7 +114,7 @@ function writeReport({ past }: Needs<'past'>, found: ShiftReport, language: Lang
 
 async function sendReport({ notifier, ids }: Needs<'notifier' | 'ids'>, text: string): Promise<string> {
   if (!(await notifier.target()))
-    throw new TirelessError('channel_refused', {
+    throw new TirelessError('conflict', {
       what: 'there is no chat to send the report to',
       fix: 'run tireless channels add, then tireless channels pair',
     })
@@ -181,15 +182,24 @@ export const reportsList = defineCommand({
   summary: 'list the last days with their runs and cost, newest first',
   example: 'reports list --days 7',
   runsIn: 'any_process',
-  needs: ['past'],
+  needs: ['past', 'store'],
   input: z.object({ days: z.int().positive().max(90).default(14).describe('number of days') }),
   output: z.object({
     items: z.array(
-      z.object({ day: z.string(), runs: z.number(), done: z.number(), failed: z.number(), usd: z.number() }),
+      z.object({
+        day: z.string(),
+        runs: z.number(),
+        done: z.number(),
+        failed: z.number(),
+        undone: z.number().describe('runs whose work was taken back'),
+        usd: z.number(),
+      }),
     ),
   }),
-  async run({ past }, { days }) {
+  async run(context, { days }) {
+    const { past } = context
     const clock = past.clock()
+    const undoneBy = await findUndone(context)
     const today = startOfDay(wallAt(clock, past.now()))
     const first = today - (days - 1) * DAY_MS
     const active = { from: clock.firstInstantShowing(first), to: past.now() + 1 }
@@ -203,7 +213,8 @@ export const reportsList = defineCommand({
       const count = (...statuses: string[]): number => runs.filter(({ status }) => statuses.includes(status)).length
       const micros = (spend.get(day) ?? []).reduce((sum, { usd, reserved }) => sum + usd + reserved, 0)
       const usd = micros / MICROS_PER_USD
-      return { day, runs: runs.length, done: count('done'), failed: count('failed', 'dead'), usd }
+      const undone = runs.filter(({ dispatch_id }) => undoneBy(dispatch_id) !== null).length
+      return { day, runs: runs.length, done: count('done'), failed: count('failed', 'dead'), undone, usd }
     })
     return { items }
   },

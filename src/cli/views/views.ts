@@ -59,7 +59,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   run: renderRun,
   ask: ({ answer }) => answer,
   report: ({ text, zh }) => (terminalLanguage() === 'zh' ? zh : text),
-  'reports list': ({ items }) => formatTable(items, ['day', 'runs', 'done', 'failed', 'usd']),
+  'reports list': ({ items }) => formatTable(items, ['day', 'runs', 'done', 'failed', 'undone', 'usd']),
   'queue list': renderQueue,
   'queue show': renderDispatch,
   'sessions list': ({ items }) => formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),

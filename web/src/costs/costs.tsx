@@ -6,6 +6,7 @@ import type { PlaceProps } from '../shell/place.tsx'
 import { navigate } from '../shell/router.ts'
 import { COSTS_TEXTS, type CostsTexts } from '../texts/costs.ts'
 import { useFetched } from '../use-fetched.ts'
+import { useLast, useOnce } from '../use-once.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
 import { Breakdown, DayTable } from './breakdown.tsx'
 import { ExpensiveRuns } from './expensive-runs.tsx'
@@ -15,7 +16,6 @@ import { IdleCost, PlannedCost } from './outlook.tsx'
 import { SpendPlot } from './plot.tsx'
 import { MEASURES, type Measure, type Spending } from './plot-data.ts'
 import { Switch } from './switch.tsx'
-import { useLast, useOnce } from './use-once.ts'
 
 const RANGES = [7, 30, 90] as const
 const GROUPS = ['day', 'agent', 'model'] as const

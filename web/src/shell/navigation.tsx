@@ -21,6 +21,7 @@ export const LINKS: readonly Link[] = [
   { name: 'work', href: '/work/workspaces' },
   { name: 'agents', href: '/agents' },
   { name: 'costs', href: '/costs' },
+  { name: 'reports', href: '/reports' },
 ]
 
 interface NavigationProps {

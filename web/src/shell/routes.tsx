@@ -31,4 +31,9 @@ export const ROUTES: readonly Route[] = [
   },
   { pattern: '/agents', name: 'agents', place: lazyPlace(async () => (await import('../agents/agents.tsx')).Agents) },
   { pattern: '/costs', name: 'costs', place: lazyPlace(async () => (await import('../costs/costs.tsx')).Costs) },
+  {
+    pattern: '/reports',
+    name: 'reports',
+    place: lazyPlace(async () => (await import('../reports/reports.tsx')).Reports),
+  },
 ]

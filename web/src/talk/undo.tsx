@@ -11,10 +11,13 @@ import type { ViewContext } from '../view-context.ts'
 interface UndoProps {
   readonly context: ViewContext
   readonly page: PageState
-  readonly run: MessageRun
+  /** A run; `dispatch_id` may also be a day. */
+  readonly run: Pick<MessageRun, 'dispatch_id' | 'undone_by'>
+  readonly label?: string
+  readonly title?: string
 }
 
-export function UndoButton({ context: { texts }, page, run }: UndoProps) {
+export function UndoButton({ context: { texts }, page, run, label, title }: UndoProps) {
   const [plan, setPlan] = useState<UndoPlan>()
   const { dispatch_id, undone_by } = run
   const name = `undo ${dispatch_id}`
@@ -38,10 +41,10 @@ export function UndoButton({ context: { texts }, page, run }: UndoProps) {
   return (
     <>
       <Button busy={busy} onClick={() => void showPlan()}>
-        {texts.talk.undo}
+        {label ?? texts.talk.undo}
       </Button>
       {plan && (
-        <Dialog title={texts.talk.undoTitle} onClose={() => setPlan(undefined)}>
+        <Dialog title={title ?? texts.talk.undoTitle} onClose={() => setPlan(undefined)}>
           <PlanView texts={texts} plan={plan} />
           <DialogButtons>
             <Button onClick={() => setPlan(undefined)}>

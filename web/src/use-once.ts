@@ -1,8 +1,8 @@
 /** What takes the server long: fetched once for each key, not whenever something may have changed. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { PageState } from '../page-state.ts'
-import type { Fetched } from '../use-fetched.ts'
+import type { PageState } from './page-state.ts'
+import type { Fetched } from './use-fetched.ts'
 
 /** Contract: what was fetched last, also while the result for another key is on the way; failures become toasts. */
 export function useOnce<T>(page: PageState, key: string, fetch: () => Promise<T>): T | undefined {
