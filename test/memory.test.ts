@@ -76,6 +76,29 @@ describe('remember, recall, forget', () => {
     )
   })
 
+  test('O14: a fact is shown with the run that wrote it and what it replaced; lists come in windows', async (t) => {
+    const model = scriptedModel([
+      rememberCall('tea', 'green'),
+      rememberCall('tea', 'black'),
+      rememberCall('jam', 'red'),
+      done,
+    ])
+    const app = await openApp(t, { model })
+    const { dispatch_id } = await runTaskIn(app, 'remember the tea')
+    const { versions, written_by } = await app.run('memory show', { key: 'tea' })
+    assert.deepEqual(
+      versions.map(({ text, status }) => [text, status]),
+      [
+        ['black', 'known'],
+        ['green', 'superseded'],
+      ],
+    )
+    assert.deepEqual(written_by, { run_id: dispatch_id, task: 'remember the tea' })
+    const { items, total } = await app.run('memory list', { limit: 1, offset: 1 })
+    assert.deepEqual({ keys: items.map(({ key }) => key), total }, { keys: ['tea'], total: 2 })
+    await assert.rejects(app.run('memory show', { key: 'coffee' }), { code: 'not_found' })
+  })
+
   test('case 34: an empty key, a long text and an invalid time are refused with a reason', async (t) => {
     const model = scriptedModel([
       rememberCall('', 'x'),

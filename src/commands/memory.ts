@@ -1,9 +1,12 @@
-/** Facts that agents remember across sessions: list, search, forget. */
+/** Facts that agents remember across sessions: list, show, search, forget. */
 
 import { z } from 'zod'
-import { FACT_STATUSES } from '../domain/fact.ts'
+import { TirelessError } from '../domain/error.ts'
+import { FACT_STATUSES, MAX_ENDED_FACTS, MAX_FACTS } from '../domain/fact.ts'
+import type { JournalRecord } from '../domain/journal-record.ts'
 import { TRUSTS } from '../domain/label.ts'
-import { commitOne } from '../ports/store.ts'
+import { titleOf } from '../domain/title.ts'
+import { commitOne, fallbackIfUnreadable } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 
 const factShape = z.object({
@@ -33,12 +36,58 @@ export const memoryList = defineCommand({
     agent: agentInput,
     all: z.boolean().default(false).describe('include superseded, forgotten, expired and dropped facts'),
     limit: limitInput,
+    offset: z.int().nonnegative().default(0).describe('number of newer facts to leave out'),
   }),
-  output: z.object({ items: z.array(factShape) }),
-  run: async ({ store, clock }, { agent, all, limit }) => ({
-    items: [...(await store.facts({ agent_id: agent, over: all, now: clock.now(), limit }))],
-  }),
+  output: z.object({ items: z.array(factShape), total: z.number() }),
+  async run({ store, clock }, { agent, all, limit, offset }) {
+    const filter = { agent_id: agent, over: all, now: clock.now() }
+    return { items: [...(await store.facts({ ...filter, limit, offset }))], total: await store.countFacts(filter) }
+  },
 })
+
+export const memoryShow = defineCommand({
+  name: 'memory show',
+  summary: 'show a remembered fact, the run that wrote it, and what it replaced',
+  example: 'memory show release-date --agent writer',
+  runsIn: 'any_process',
+  needs: ['clock', 'redact', 'store'],
+  positional: ['key'],
+  input: z.object({
+    key: z.string().trim().min(1).describe('key of the fact, from memory list').meta({ idOf: 'fact' }),
+    agent: z.string().default('default').describe('the agent that remembers it').meta({ idOf: 'agent' }),
+  }),
+  output: z.object({
+    versions: z.array(factShape).describe('newest first; the first may be known, the others ended'),
+    written_by: z
+      .object({ run_id: z.string(), task: z.string() })
+      .nullable()
+      .describe('the run that wrote the newest version; null if it was deleted'),
+  }),
+  async run({ store, clock, redact }, { key, agent }) {
+    const filter = { agent_id: agent, over: true, now: clock.now(), limit: MAX_FACTS + MAX_ENDED_FACTS }
+    const versions = (await store.facts(filter)).filter((fact) => fact.key === key)
+    const [newest] = versions
+    if (!newest)
+      throw new TirelessError('not_found', {
+        what: 'this agent remembers no such fact',
+        got: key,
+        fix: 'list the facts: tireless memory list',
+      })
+    const journal = await fallbackIfUnreadable(store.journal(newest.session_id), [])
+    const run = runOfTurn(journal, newest.turn)
+    return { versions: [...versions], written_by: run && { run_id: run.run_id, task: titleOf(redact(run.task)) } }
+  },
+})
+
+/** The run that was at work in a turn of a session. */
+function runOfTurn(journal: readonly JournalRecord[], turn: number) {
+  let run: Extract<JournalRecord, { kind: 'run_started' }> | null = null
+  for (const record of journal) {
+    if (record.kind === 'run_started') run = record
+    if (record.kind === 'input_bound' && record.turn === turn) return run
+  }
+  return null
+}
 
 export const memorySearch = defineCommand({
   name: 'memory search',

@@ -1,4 +1,4 @@
-/** Skills, and AGENTS.md files of workspaces: list them, scan them, approve their current content. */
+/** Skills, and AGENTS.md files of workspaces: list, show and scan them, approve their content, withdraw approvals. */
 
 import { z } from 'zod'
 import { FINDING_KINDS, SKILL_STATUSES, type Skill, type SkillFinding } from '../domain/skill.ts'
@@ -83,6 +83,55 @@ export const skillsScan = defineCommand({
       ),
     }
   },
+})
+
+export const skillsShow = defineCommand({
+  name: 'skills show',
+  summary: 'show the files of a skill, what changed since its approval, and the findings of the scan',
+  example: 'skills show release-notes',
+  runsIn: 'any_process',
+  needs: ['skills'],
+  positional: ['name'],
+  input: z.object({ name: z.string().describe('name of the skill, or AGENTS.md'), ...WHICH }),
+  output: z.object({
+    skill: skillShape,
+    findings: z.array(findingShape),
+    files: z.array(
+      z.object({
+        ...{ path: z.string(), bytes: z.number(), executable: z.boolean() },
+        text: z.string().nullable().describe('null: it is not text'),
+      }),
+    ),
+    changes: z
+      .array(z.object({ path: z.string(), diff: z.string() }))
+      .nullable()
+      .describe('since its approval; null: what was approved is not known'),
+  }),
+  async run({ skills }, wanted) {
+    const { skill, findings, contents, changes } = await skills.review(wanted)
+    return {
+      ...{ skill: printSkill(skill), findings: printFindings(findings), files: [...contents] },
+      changes: changes && [...changes],
+    }
+  },
+})
+
+export const skillsRevoke = defineCommand({
+  name: 'skills revoke',
+  summary: 'withdraw the approval of a skill or an AGENTS.md; agents may no longer follow it',
+  example: 'skills revoke release-notes',
+  runsIn: 'any_process',
+  needs: ['clock', 'skills', 'store'],
+  positional: ['name'],
+  input: z.object({ name: z.string().describe('name of the skill, or AGENTS.md'), ...WHICH }),
+  output: z.object({ name: z.string(), revoked: z.boolean() }),
+  async run(context, wanted) {
+    const revoked = await context.skills.revoke(wanted)
+    const { name, agent = null, workspace = null } = wanted
+    if (revoked) await auditOwnerAction(context, 'skill revoked', { name, agent, workspace })
+    return { name, revoked }
+  },
+  exitCode: ({ revoked }) => (revoked ? 0 : 1),
 })
 
 export const skillsApprove = defineCommand({

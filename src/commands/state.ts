@@ -5,11 +5,12 @@ import { unifiedDiff } from '../domain/diff.ts'
 import { DOCUMENT_NAMES, type Document, type DocumentName } from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
 import { CLEAN_LABEL, labelWord, lowestLabel, TRUSTS } from '../domain/label.ts'
+import { extractBlock, textOutsideBlock } from '../domain/runtime-block.ts'
 import type { Documents } from '../ports/documents.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 
-const versionShape = z.object({
+export const versionShape = z.object({
   kernel_id: z.string(),
   name: z.string(),
   version: z.number(),
@@ -21,13 +22,13 @@ const versionShape = z.object({
   ts: z.string(),
 })
 /** The label of a text. `untrusted`: the text came from outside. `private`: it must not reach third parties. */
-const labelFields = { trust: z.enum(TRUSTS), private: z.boolean() }
+export const labelFields = { trust: z.enum(TRUSTS), private: z.boolean() }
 const documentShape = versionShape.extend({ text: z.string() })
 
-const document = z.enum(DOCUMENT_NAMES).default('STATE.md').describe('which document')
+export const documentInput = z.enum(DOCUMENT_NAMES).default('STATE.md').describe('which document')
 const number = z.coerce.number().int().positive()
 
-async function readLatest(documents: Documents, name: DocumentName): Promise<Document> {
+export async function readLatest(documents: Documents, name: DocumentName): Promise<Document> {
   const found = await documents.read(name)
   if (found) return found
   throw new TirelessError('not_found', {
@@ -54,8 +55,10 @@ export const stateShow = defineCommand({
   runsIn: 'any_process',
   needs: ['documents'],
   positional: ['version'],
-  input: z.object({ version: number.optional().describe('version from state log'), document }),
+  input: z.object({ version: number.optional().describe('version from state log'), document: documentInput }),
   output: documentShape.extend({
+    own_text: z.string().describe('the text without the part that the system writes'),
+    runtime: z.string().nullable().describe('the part that the system writes'),
     pending: z.boolean(),
     ...labelFields,
     sections: z
@@ -74,6 +77,8 @@ export const stateShow = defineCommand({
       tell({ kind: 'note', text: `Section ${title || 'before the first heading'}: ${labelWord(label)}` })
     return {
       ...shown,
+      own_text: ownText(name, shown.text),
+      runtime: name === 'STATE.md' ? extractBlock(shown.text).block : null,
       pending: (await documents.pending(name)) !== undefined,
       ...overall,
       sections: labelled.map(({ title, label }) => ({ title, ...label })),
@@ -87,9 +92,18 @@ export const stateLog = defineCommand({
   example: 'state log --limit 10',
   runsIn: 'any_process',
   needs: ['documents'],
-  input: z.object({ document, limit: z.int().positive().default(50).describe('maximum number of versions') }),
-  output: z.object({ items: z.array(versionShape) }),
-  run: async ({ documents }, { document: name, limit }) => ({ items: [...(await documents.versions(name, limit))] }),
+  input: z.object({
+    document: documentInput,
+    limit: z.int().positive().default(50).describe('maximum number of versions'),
+    offset: z.int().nonnegative().default(0).describe('number of newer versions to leave out'),
+    own: z.boolean().default(false).describe('leave out versions that the system wrote'),
+  }),
+  output: z.object({ items: z.array(versionShape), total: z.number() }),
+  async run({ documents }, { document: name, limit, offset, own }) {
+    const all = await documents.versions(name, Number.MAX_SAFE_INTEGER)
+    const found = own ? all.filter(({ author, version }) => author !== 'system' || version === 1) : all
+    return { items: found.slice(offset, offset + limit), total: found.length }
+  },
 })
 
 export const stateDiff = defineCommand({
@@ -102,21 +116,46 @@ export const stateDiff = defineCommand({
   input: z.object({
     from: number.optional().describe('version; default: the previous one'),
     to: number.optional().describe('version; default: the latest'),
-    document,
+    document: documentInput,
+    own: z.boolean().default(false).describe('leave out the part that the system writes'),
+    copy: z.string().optional().describe('compare the latest version with this saved copy, from documents list'),
   }),
-  output: z.object({ name: z.string(), from: z.string(), to: z.string(), diff: z.string() }),
-  async run({ documents }, { from, to, document: name }) {
+  output: z.object({
+    name: z.string(),
+    from: z.string(),
+    to: z.string(),
+    diff: z.string(),
+    text: z.string().describe('the text after the changes'),
+  }),
+  async run({ documents }, { from, to, document: name, own, copy }) {
     const latest = await readLatest(documents, name)
+    const diff = (before: Document | undefined, after: Labelled) => diffOf(name, before, after, own)
+    if (copy !== undefined) return diff(latest, { label: copy, text: await readCopy(documents, name, copy) })
     const pending = from === undefined && to === undefined ? await documents.pending(name) : undefined
-    if (pending !== undefined) return diffOf(name, latest, { label: 'the file', text: pending })
+    if (pending !== undefined) return diff(latest, { label: 'the file', text: pending })
     const after = to === undefined ? latest : await readVersion(documents, name, to)
-    if (from !== undefined) return diffOf(name, await readVersion(documents, name, from), labelled(after))
+    if (from !== undefined) return diff(await readVersion(documents, name, from), labelled(after))
     // Intermediate versions may have been deleted, so `version - 1` may not exist.
     const versions = await documents.versions(name, Number.MAX_SAFE_INTEGER)
     const before = versions.find(({ version }) => version < after.version)?.version
-    return diffOf(name, before === undefined ? undefined : await readVersion(documents, name, before), labelled(after))
+    return diff(before === undefined ? undefined : await readVersion(documents, name, before), labelled(after))
   },
 })
+
+/** Contract: the text without the part that the system writes; only STATE.md has one. */
+export const ownText = (name: DocumentName, text: string): string =>
+  name === 'STATE.md' ? textOutsideBlock(text) : text
+
+async function readCopy(documents: Documents, name: DocumentName, file: string): Promise<string> {
+  const text = await documents.copy(name, file)
+  if (text !== undefined) return text
+  throw new TirelessError('not_found', {
+    what: 'there is no such copy, or it is not text',
+    where: name,
+    got: file,
+    fix: 'list the copies: tireless documents list',
+  })
+}
 
 interface Labelled {
   readonly label: string
@@ -125,10 +164,12 @@ interface Labelled {
 
 const labelled = ({ version, text }: Document): Labelled => ({ label: `version ${version}`, text })
 
-function diffOf(name: DocumentName, before: Document | undefined, after: Labelled) {
+function diffOf(name: DocumentName, before: Document | undefined, after: Labelled, isOwn: boolean) {
   const from = before ? labelled(before) : { label: 'nothing', text: '' }
-  const side = ({ label, text }: Labelled) => ({ name: `${name} (${label})`, text })
-  return { name, from: from.label, to: after.label, diff: unifiedDiff(side(from), side(after)) }
+  const textOf = ({ text }: Labelled): string => (isOwn ? ownText(name, text) : text)
+  const side = (of: Labelled) => ({ name: `${name} (${of.label})`, text: textOf(of) })
+  const diff = unifiedDiff(side(from), side(after))
+  return { name, from: from.label, to: after.label, diff, text: textOf(after) }
 }
 
 export const stateRevert = defineCommand({
@@ -138,7 +179,7 @@ export const stateRevert = defineCommand({
   runsIn: 'any_process',
   needs: ['documents'],
   positional: ['version'],
-  input: z.object({ version: number.optional().describe('version from state log'), document }),
+  input: z.object({ version: number.optional().describe('version from state log'), document: documentInput }),
   output: versionShape,
   async run({ documents }, { version, document: name }) {
     await readLatest(documents, name)

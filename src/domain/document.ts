@@ -21,6 +21,16 @@ export interface Document extends DocumentVersion {
   readonly text: string
 }
 
+export const SAVED_COPY_KINDS = ['torn', 'conflict', 'reverted'] as const
+
+/** A text that was saved next to the document's file instead of being lost. `kind`: why. */
+export interface SavedCopy {
+  /** Name of the copy's file. */
+  readonly file: string
+  readonly kind: (typeof SAVED_COPY_KINDS)[number]
+  readonly ts: string
+}
+
 /**
  * How many old versions are kept; counted separately for versions by the system and versions by others, so that a week
  * of cycles does not push out an edit by the owner. The latest version is always kept.

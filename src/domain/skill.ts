@@ -40,6 +40,20 @@ export interface SkillFinding {
   readonly text: string
 }
 
+/** A file of a skill. `text`: null if it is not text. */
+export interface SkillFileText {
+  readonly path: string
+  readonly bytes: number
+  readonly executable: boolean
+  readonly text: string | null
+}
+
+/** A file that changed since the approval, in the format of `diff -u`. */
+export interface SkillChange {
+  readonly path: string
+  readonly diff: string
+}
+
 export const FINDING_KINDS = [
   ...['hidden text', 'encoded blob', 'runs a download', 'credentials', 'address', 'overrides instructions'],
   ...['executable', 'not text'],

@@ -3,7 +3,7 @@
  * home, which people edit, are copies of them.
  */
 
-import type { Document, DocumentName, DocumentVersion } from '../domain/document.ts'
+import type { Document, DocumentName, DocumentVersion, SavedCopy } from '../domain/document.ts'
 import type { Label } from '../domain/label.ts'
 
 /** Who changes a document, and why. `author`: `system`, `owner`, or an agent's id. */
@@ -66,6 +66,12 @@ export interface Documents {
    * Contract: lists the documents with an edit that the owner must accept. Reads no file if edits need no acceptance.
    */
   waiting(): Promise<readonly DocumentName[]>
+  /** Contract: the copies that were saved next to the document's file, newest first. */
+  copies(name: DocumentName): Promise<readonly SavedCopy[]>
+  /** Contract: the text of a copy; undefined if there is no such copy, or it is not text. */
+  copy(name: DocumentName, file: string): Promise<string | undefined>
+  /** Contract: false if there is no such copy. */
+  removeCopy(name: DocumentName, file: string): Promise<boolean>
   /** Contract: writes the files that a killed process did not write. Call it when taking over a home. */
   catchUp(): Promise<void>
   /** Contract: returns what does not work now and what happens instead; null if everything works. */

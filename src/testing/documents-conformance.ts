@@ -111,6 +111,18 @@ export const documentsConformance: readonly DocumentsCase[] = [
     },
   },
   {
+    name: 'I7: without a conflict there is no saved copy, and no other file counts as one',
+    async run(documents) {
+      await documents.seed('STATE.md', 'one\n')
+      assert.deepEqual(await documents.copies('STATE.md'), [])
+      for (const file of ['STATE.md', '../STATE.md', 'STATE.md.conflict-']) {
+        assert.equal(await documents.copy('STATE.md', file), undefined)
+        assert.equal(await documents.removeCopy('STATE.md', file), false)
+      }
+      assert.equal((await documents.read('STATE.md'))?.text, 'one\n')
+    },
+  },
+  {
     name: 'E2: without an edit nothing is pending',
     async run(documents) {
       await documents.seed('STATE.md', 'good\n')

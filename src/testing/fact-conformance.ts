@@ -52,6 +52,22 @@ export const factConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'O14: facts are listed in windows and counted',
+    async run(store) {
+      for (const [at, agent_id] of ['a', 'b', 'a', 'a'].entries())
+        await commitOne(store, [rememberOp(newFact(`f${at}`, `key ${at}`, 'text', { agent_id }))])
+      await commitOne(store, [forgetOp('key 3', TEST_NOW, 'a')])
+      const window = async (filter: { agent_id?: string; over?: boolean }, offset: number): Promise<string[]> =>
+        (await store.facts({ ...filter, now: TEST_NOW, limit: 2, offset })).map(({ id }) => id)
+      assert.deepEqual(await window({}, 0), ['f2', 'f1'])
+      assert.deepEqual(await window({}, 1), ['f1', 'f0'])
+      assert.deepEqual(await window({ agent_id: 'a', over: true }, 2), ['f0'])
+      assert.deepEqual(await window({}, 3), [])
+      assert.equal(await store.countFacts({ now: TEST_NOW }), 3)
+      assert.equal(await store.countFacts({ agent_id: 'a', over: true, now: TEST_NOW }), 3)
+    },
+  },
+  {
     name: 'O14: a new fact supersedes the old one of the same key; a repeated call changes nothing',
     async run(store) {
       await commitOne(store, [rememberOp(newFact('a', 'tea', 'green tea'))])

@@ -5,7 +5,13 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { DOCUMENT_NAMES, type Document, type DocumentName, type DocumentVersion } from '../../domain/document.ts'
+import {
+  DOCUMENT_NAMES,
+  type Document,
+  type DocumentName,
+  type DocumentVersion,
+  type SavedCopy,
+} from '../../domain/document.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import { CLEAN_LABEL, type Label, lowestLabel } from '../../domain/label.ts'
 import { parseSections } from '../../domain/markdown-section.ts'
@@ -144,6 +150,30 @@ class KernelDocuments implements ManagedDocuments {
 
   accept(name: DocumentName): Promise<EditOutcome> {
     return this.#serialize(name, async () => (await this.#settle(name, true)).taken)
+  }
+
+  async copies(name: DocumentName): Promise<readonly SavedCopy[]> {
+    const { files, fallback } = this.#options
+    return [...(await files.listCopies(name)), ...(await fallback.listCopies(name))].reverse()
+  }
+
+  async copy(name: DocumentName, file: string): Promise<string | undefined> {
+    const found = await (await this.#filesWith(name, file))?.read(file)
+    return found?.kind === 'text' ? found.text : undefined
+  }
+
+  async removeCopy(name: DocumentName, file: string): Promise<boolean> {
+    const files = await this.#filesWith(name, file)
+    await files?.remove(file)
+    return files !== undefined
+  }
+
+  /** Contract: where the copy is; undefined for a file that is no copy of this document. */
+  async #filesWith(name: DocumentName, file: string): Promise<DocumentFiles | undefined> {
+    const { files, fallback } = this.#options
+    for (const each of [files, fallback])
+      if ((await each.listCopies(name)).some((copy) => copy.file === file)) return each
+    return undefined
   }
 
   async catchUp(): Promise<void> {

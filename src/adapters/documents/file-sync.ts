@@ -3,11 +3,11 @@
  * is overwritten only if its content is safe elsewhere: a version, or an edit that was merged or saved as a copy.
  */
 
-import type { Document, DocumentName } from '../../domain/document.ts'
+import type { Document, DocumentName, SavedCopy } from '../../domain/document.ts'
 import { TirelessError } from '../../domain/error.ts'
 import type { EditOutcome } from '../../ports/documents.ts'
 import type { Problems, ReportEvent } from './degraded.ts'
-import type { DocumentFiles, SavedCopyKind } from './files.ts'
+import type { DocumentFiles } from './files.ts'
 import { isBlank, mergeFileEdit } from './merge-edit.ts'
 import { type DocumentFileContent, sha256 } from './read-file.ts'
 import type { LateEdit } from './replaced-files.ts'
@@ -117,7 +117,7 @@ export class FileSync {
   }
 
   /** Contract: saves a text, which would otherwise be lost, next to the document's file; returns the copy's path. */
-  async saveCopy(name: DocumentName, kind: SavedCopyKind, text: string): Promise<string> {
+  async saveCopy(name: DocumentName, kind: SavedCopy['kind'], text: string): Promise<string> {
     try {
       return `${this.#files.folder}/${await this.#files.saveCopy(name, kind, text)}`
     } catch (thrown) {

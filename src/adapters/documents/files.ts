@@ -3,13 +3,10 @@
 import { constants } from 'node:fs'
 import { chmod, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SAVED_COPY_KINDS, type SavedCopy } from '../../domain/document.ts'
 import { type Clock, iso } from '../../ports/clock.ts'
 import { type DocumentFileContent, isSameContent, openDocumentFile } from './read-file.ts'
 import { type LateEdit, ReplacedFiles } from './replaced-files.ts'
-
-/** Why a copy was saved next to the file; part of the copy's name. */
-export type SavedCopyKind = (typeof KINDS)[number]
-const KINDS = ['torn', 'conflict', 'reverted'] as const
 
 export interface DocumentFiles {
   readonly folder: string
@@ -28,7 +25,9 @@ export interface DocumentFiles {
   /** Contract: renames an invalid file and returns the new name; undefined if the file is valid by now and stays. */
   setAside(name: string): Promise<string | undefined>
   /** Contract: saves a text next to the file and returns the name of the copy. */
-  saveCopy(name: string, kind: SavedCopyKind, text: string): Promise<string>
+  saveCopy(name: string, kind: SavedCopy['kind'], text: string): Promise<string>
+  /** Contract: the saved copies of a document, oldest first; none if the folder cannot be read. */
+  listCopies(name: string): Promise<readonly SavedCopy[]>
   remove(name: string): Promise<void>
   close(): Promise<void>
 }
@@ -89,6 +88,15 @@ class DiskFiles implements DocumentFiles {
     return copyName
   }
 
+  listCopies: DocumentFiles['listCopies'] = async (name) => {
+    const entries = await readdir(this.folder).catch(() => [])
+    const copies = entries.flatMap((file) => {
+      const kind = SAVED_COPY_KINDS.find((each) => file.startsWith(`${name}.${each}-`))
+      return kind ? [{ file, kind, ts: instantIn(file) }] : []
+    })
+    return copies.toSorted((a, b) => (stampOf(a.file, name) < stampOf(b.file, name) ? -1 : 1))
+  }
+
   remove: DocumentFiles['remove'] = (name) => rm(this.#pathOf(name), { force: true })
 
   close: DocumentFiles['close'] = () => this.#replaced.close()
@@ -107,11 +115,8 @@ class DiskFiles implements DocumentFiles {
   }
 
   /** Returns an unused name for a copy, and deletes the oldest copies beyond MAX_COPIES. */
-  async #makeCopyName(name: string, kind: SavedCopyKind): Promise<string> {
-    const stampOf = (entry: string): string => entry.slice(entry.indexOf('-', name.length))
-    const copies = (await readdir(this.folder))
-      .filter((entry) => KINDS.some((one) => entry.startsWith(`${name}.${one}-`)))
-      .sort((a, b) => (stampOf(a) < stampOf(b) ? -1 : 1))
+  async #makeCopyName(name: string, kind: SavedCopy['kind']): Promise<string> {
+    const copies = (await this.listCopies(name)).map(({ file }) => file)
     for (const entry of copies.slice(0, -MAX_COPIES + 1))
       await rm(this.#pathOf(entry), { recursive: true, force: true })
     const wanted = `${name}.${kind}-${iso(this.#clock.now()).replaceAll(':', '-')}`
@@ -120,6 +125,12 @@ class DiskFiles implements DocumentFiles {
     return unused
   }
 }
+
+const stampOf = (file: string, name: string): string => file.slice(file.indexOf('-', name.length))
+
+/** The instant in the name of a copy, whose time has no colons. */
+const instantIn = (file: string): string =>
+  (/\d{4}-\d\d-\d\dT[\d.-]+Z/.exec(file)?.[0] ?? '').replace(/T(\d\d)-(\d\d)-/, 'T$1:$2:')
 
 async function readFound(path: string): Promise<DocumentFileContent> {
   const opened = await openDocumentFile(path)

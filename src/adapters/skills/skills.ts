@@ -7,10 +7,11 @@ import { realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
-import type { Skill, SkillFinding, SkillLine } from '../../domain/skill.ts'
+import type { Skill, SkillChange, SkillFileText, SkillFinding, SkillLine } from '../../domain/skill.ts'
 import { type Clock, iso } from '../../ports/clock.ts'
 import type { Skills } from '../../ports/skills.ts'
 import { commitOne, fallbackIfUnreadable, type Store } from '../../ports/store.ts'
+import { approvedTextKey, changesSince, keptText } from './approved-text.ts'
 import { parseFrontMatter } from './front-matter.ts'
 import { readRole } from './role.ts'
 import { decodeUtf8, scanSkill } from './scan-skill.ts'
@@ -43,6 +44,10 @@ export interface ManagedSkills extends Skills {
   find(query: SkillQuery): Promise<SkillReview>
   /** Contract: approves the current content; throws `conflict` if its digest differs from a given `digest`. */
   approve(query: SkillQuery, digest: string | undefined): Promise<SkillReview>
+  /** Contract: as `find`, with all files and what changed since the approval; null: what was approved is not known. */
+  review(query: SkillQuery): Promise<SkillReview & SkillContent>
+  /** Contract: the skill is unapproved; false if it was not approved before. */
+  revoke(query: SkillQuery): Promise<boolean>
   /** Contract: a file of an approved skill; the messages of thrown errors are written for the model. */
   read(agentId: string, name: string, file: string | undefined): Promise<string>
   /** Approved skills that are disabled because they changed. */
@@ -52,6 +57,11 @@ export interface ManagedSkills extends Skills {
 interface SkillReview {
   readonly skill: Skill
   readonly findings: readonly SkillFinding[]
+}
+
+interface SkillContent {
+  readonly contents: readonly SkillFileText[]
+  readonly changes: readonly SkillChange[] | null
 }
 
 interface InspectedSkill {
@@ -100,9 +110,33 @@ class ApprovedSkills implements ManagedSkills {
     const { store, clock } = this.#options
     const approved_at = iso(clock.now())
     const pins = { ...(await this.#readPins()), [key]: { digest: skill.digest, approved_at } }
-    await commitOne(store, [{ op: 'set', name: PINS, value: pins }])
+    await commitOne(store, [
+      { op: 'set', name: PINS, value: pins },
+      { op: 'set', name: approvedTextKey(key), value: keptText(files) },
+    ])
     this.#setNote(key, undefined)
     return { skill: { ...skill, status: 'approved', approved_at }, files, findings } as SkillReview
+  }
+
+  async review(query: SkillQuery): Promise<SkillReview & SkillContent> {
+    const { key, skill, files, findings } = await this.find(query)
+    const approved = await fallbackIfUnreadable(this.#options.store.setting(approvedTextKey(key)), null)
+    const contents = files.map(({ path, mode, bytes }) => {
+      return { path, bytes: bytes.length, executable: (mode & 0o111) !== 0, text: decodeUtf8(bytes) ?? null }
+    })
+    return { skill, findings, contents, changes: changesSince(approved, files) }
+  }
+
+  async revoke(query: SkillQuery): Promise<boolean> {
+    const { key } = await findSource(this.#options, query)
+    const { [key]: pin, ...others } = await this.#readPins()
+    if (!pin) return false
+    await commitOne(this.#options.store, [
+      { op: 'set', name: PINS, value: others },
+      { op: 'set', name: approvedTextKey(key), value: null },
+    ])
+    this.#setNote(key, undefined)
+    return true
   }
 
   brief: Skills['brief'] = async (agentId, workspace) => {

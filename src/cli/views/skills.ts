@@ -13,6 +13,19 @@ export function renderSkills({ items }: CommandOutput<'skills list'>): string {
   return formatTable(rows, ['name', 'of', 'status', 'about'])
 }
 
+export function renderSkill({ skill, findings, files, changes }: CommandOutput<'skills show'>): string {
+  const { name, path, status, problem, description } = skill
+  const changed = changes?.map(({ diff }) => diff.replace(/\n$/, '')) ?? []
+  return [
+    `${name}: ${status}`,
+    path,
+    problem ?? description,
+    ...files.map(({ path: file, bytes, executable }) => `${file}  ${bytes} bytes${executable ? ', executable' : ''}`),
+    ...(status === 'changed' && changes === null ? ['what was approved is not known'] : changed),
+    ...findings.map(findingLine),
+  ].join('\n')
+}
+
 export function renderFindings({ items }: CommandOutput<'skills scan'>): string {
   return items.length === 0 ? 'no findings' : items.map((found) => `${found.path}/${findingLine(found)}`).join('\n')
 }

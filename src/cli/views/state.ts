@@ -1,6 +1,8 @@
 /** Shows the documents of the kernel, their versions and pending edits. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
+import { labelWord } from '../../domain/label.ts'
+import { formatTable } from './table.ts'
 
 export function renderDocument({ text, pending }: CommandOutput<'state show'>): string {
   const trimmed = text.replace(/\n$/, '')
@@ -15,8 +17,18 @@ export function renderDiff({ from, to, diff }: CommandOutput<'state diff'>): str
   return diff === '' ? `no difference between ${from} and ${to}` : diff.replace(/\n$/, '')
 }
 
-export function renderRevert({ name, version, reason }: CommandOutput<'state revert'>): string {
+export function renderVersion({ name, version, reason }: CommandOutput<'state revert' | 'state edit'>): string {
   return `${name} is at version ${version} (${reason})`
+}
+
+export function renderDocuments({ items, degraded }: CommandOutput<'documents list'>): string {
+  const rows = items.map(({ name, latest, pending, copies, ...label }) => ({
+    ...{ name, version: null, author: null, ts: null, ...latest, label: latest ? labelWord(label) : null },
+    ...{ pending: pending ? 'yes' : 'no', copies: copies.length },
+  }))
+  const saved = items.flatMap(({ copies }) => copies.map(({ file }) => `saved copy: ${file}`))
+  const table = formatTable(rows, ['name', 'version', 'author', 'ts', 'label', 'pending', 'copies'])
+  return [table, ...saved, ...(degraded === null ? [] : [degraded])].join('\n')
 }
 
 const OUTCOMES = {

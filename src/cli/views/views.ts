@@ -38,10 +38,10 @@ import { renderNewPlugin, renderPluginApproval, renderPlugins, renderRemovedPlug
 import { renderObserved } from './residents.ts'
 import { renderDispatch, renderQueue, renderRun, renderSession, statusOf } from './runs.ts'
 import { renderSchedules, renderSimulation } from './schedules.ts'
-import { renderFindings, renderSkillApproval, renderSkills } from './skills.ts'
+import { renderFindings, renderSkill, renderSkillApproval, renderSkills } from './skills.ts'
 import { renderSources } from './sources.ts'
 import { renderSpending } from './spending.ts'
-import { renderAccepted, renderDiff, renderDocument, renderRevert } from './state.ts'
+import { renderAccepted, renderDiff, renderDocument, renderDocuments, renderVersion } from './state.ts'
 import { renderStatus } from './status.ts'
 import { cellText, formatTable, shortenCell } from './table.ts'
 import { sayIfInstant } from './times.ts'
@@ -91,6 +91,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   simulate: renderSimulation,
   'budget spend': renderSpending,
   'skills list': renderSkills,
+  'skills show': renderSkill,
   'skills scan': renderFindings,
   'skills approve': renderSkillApproval,
   'plugins list': renderPlugins,
@@ -105,10 +106,13 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'state show': renderDocument,
   'state log': ({ items }) => formatTable(items, ['version', 'ts', 'author', 'bytes', 'reason']),
   'state diff': renderDiff,
-  'state revert': renderRevert,
+  'state edit': renderVersion,
+  'state revert': renderVersion,
+  'documents list': renderDocuments,
   'state accept': renderAccepted,
   'memory list': factList,
   'memory search': factList,
+  'memory show': renderFact,
   status: renderStatus,
   start: renderEnded,
   open: renderOpened,
@@ -185,6 +189,11 @@ function factList({ items }: { items: readonly (Fields & Label)[] }): string {
     items.map((fact) => ({ ...fact, label: labelWord(fact) })),
     FACT_COLUMNS,
   )
+}
+
+function renderFact({ versions, written_by }: CommandOutput<'memory show'>): string {
+  const origin = written_by === null ? [] : [`written by run ${written_by.run_id}: ${written_by.task}`]
+  return [versions[0]?.text ?? '', ...origin, factList({ items: versions })].join('\n')
 }
 
 type Entry = { ts: string; level: string; event: string } & Fields

@@ -4,7 +4,7 @@ import type { Dispatch, NewDispatch } from '../../domain/dispatch.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import type { PeopleText } from '../../domain/language.ts'
-import type { Skill, SkillFinding } from '../../domain/skill.ts'
+import type { Skill, SkillChange, SkillFileText, SkillFinding } from '../../domain/skill.ts'
 import type { Policy } from '../../engine/calls/policy-check.ts'
 import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
 import type { Breaker } from '../../engine/request/model-fallback.ts'
@@ -195,12 +195,21 @@ interface SkillApprovals {
   find(wanted: SkillSelector): Promise<SkillWithFindings>
   /** Contract: approves the current content of the skill; throws `conflict` if its digest is not `digest`. */
   approve(wanted: SkillSelector, digest: string | undefined): Promise<SkillWithFindings>
+  /** Contract: as `find`, with all files and what changed since the approval; null: what was approved is not known. */
+  review(wanted: SkillSelector): Promise<SkillWithFindings & SkillContent>
+  /** Contract: agents may no longer follow the skill; false if it was not approved. */
+  revoke(wanted: SkillSelector): Promise<boolean>
 }
 
 interface SkillSelector {
   readonly name?: string | undefined
   readonly agent?: string | undefined
   readonly workspace?: string | undefined
+}
+
+interface SkillContent {
+  readonly contents: readonly SkillFileText[]
+  readonly changes: readonly SkillChange[] | null
 }
 
 interface SkillWithFindings {

@@ -67,6 +67,7 @@ const UNAVAILABLE = [
   'schedules',
   'marks',
   'facts',
+  'countFacts',
   'recallFacts',
   'document',
   'documentVersion',

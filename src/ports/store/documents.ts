@@ -37,6 +37,13 @@ export interface FactQuery extends PageLimit {
   readonly now: number
 }
 
+/** Without `agent_id`: facts of all agents. `over`: facts that ended, too. */
+interface FactFilter {
+  readonly agent_id?: string | undefined
+  readonly over?: boolean
+  readonly now: number
+}
+
 export interface DocumentResults {
   /** The latest version, without its text. */
   document: DocumentVersion & { readonly changed: boolean }
@@ -58,11 +65,11 @@ export interface DocumentReads {
   projection(kernelId: string, name: string): Promise<string | undefined>
   /**
    * Contract: the known facts that have not expired, newest first; with `over: true` also superseded, forgotten,
-   * expired and dropped facts.
+   * expired and dropped facts. `offset`: that many newer ones are left out.
    */
-  facts(
-    filter: { readonly agent_id?: string | undefined; readonly over?: boolean; readonly now: number } & PageLimit,
-  ): Promise<readonly Fact[]>
+  facts(filter: FactFilter & PageLimit & { readonly offset?: number }): Promise<readonly Fact[]>
+  /** Contract: how many facts there are without a limit. */
+  countFacts(filter: FactFilter): Promise<number>
   /** Contract: current facts with the most words in common with the query, best first; works for any script. */
   recallFacts(query: FactQuery): Promise<readonly Fact[]>
 }

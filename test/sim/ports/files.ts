@@ -32,6 +32,7 @@ export function simFiles(world: World, proc: SimProcess): DocumentFiles {
       files.delete(name)
       return `${name}.torn`
     },
+    listCopies: async () => [],
     saveCopy: async (name, kind) => `${name}.${kind}`,
     // Belongs to the fallback folder, which the simulator never uses.
     remove: async () => {},

@@ -119,6 +119,7 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     schedules: () => read('schedules', () => reader.schedules()),
     marks: () => read('marks', () => reader.marks()),
     facts: (filter) => read('facts', () => reader.facts(filter)),
+    countFacts: (filter) => read('facts', () => reader.countFacts(filter)),
     recallFacts: (query) => read('facts', () => reader.recallFacts(query)),
     document: (kernel, name) => read('document', () => reader.document(kernel, name)),
     documentVersion: (kernel, name, version) => read('document', () => reader.documentVersion(kernel, name, version)),

@@ -7,6 +7,9 @@ import { documentFromRow, factFromRow, VERSION_COLUMNS, versionFromRow } from '.
 import { readableCondition } from '../unreadable-rows.ts'
 import type { RowReader } from './row-reader.ts'
 
+const LISTED_FACTS = `(?1 IS NULL OR f.agent_id = ?1)
+  AND (?3 OR (f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2))) AND ${readableCondition('facts', 'f')}`
+
 export function documentReads({ all, readOne }: RowReader): DocumentReads {
   return {
     async document(kernelId, name) {
@@ -32,17 +35,18 @@ export function documentReads({ all, readOne }: RowReader): DocumentReads {
       const [row] = all('SELECT text FROM projections WHERE kernel_id = ? AND name = ?', kernelId, name)
       return row && String(row.text)
     },
-    async facts({ agent_id, over = false, now, limit }) {
-      const known = "f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)"
-      return all(
-        `SELECT f.* FROM facts f WHERE (?1 IS NULL OR f.agent_id = ?1) AND (?3 OR ${known})
-          AND ${readableCondition('facts', 'f')}
-         ORDER BY f.n DESC LIMIT ?4`,
+    async facts({ agent_id, over = false, now, limit, offset = 0 }) {
+      const select = `SELECT f.* FROM facts f WHERE ${LISTED_FACTS} ORDER BY f.n DESC LIMIT ?4 OFFSET ?5`
+      return all(select, agent_id ?? null, now, over ? 1 : 0, limit, offset).map(factFromRow)
+    },
+    async countFacts({ agent_id, over = false, now }) {
+      const [row] = all(
+        `SELECT count(*) AS count FROM facts f WHERE ${LISTED_FACTS}`,
         agent_id ?? null,
         now,
         over ? 1 : 0,
-        limit,
-      ).map(factFromRow)
+      )
+      return Number(row?.count ?? 0)
     },
     async recallFacts({ agent_id, text, now, limit }) {
       const match = buildMatchQuery({ text })
