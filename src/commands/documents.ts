@@ -1,4 +1,4 @@
-/** The documents of the kernel: which there are, edits by the owner, and copies that were saved instead of being lost. */
+/** The documents of the kernel: which there are, edits by the owner, and copies saved next to their files. */
 
 import { z } from 'zod'
 import { DOCUMENT_NAMES, type DocumentName, type DocumentVersion, SAVED_COPY_KINDS } from '../domain/document.ts'

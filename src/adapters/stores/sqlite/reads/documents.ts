@@ -8,7 +8,8 @@ import { readableCondition } from '../unreadable-rows.ts'
 import type { RowReader } from './row-reader.ts'
 
 const LISTED_FACTS = `(?1 IS NULL OR f.agent_id = ?1)
-  AND (?3 OR (f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2))) AND ${readableCondition('facts', 'f')}`
+  AND (?3 OR (f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)))
+  AND ${readableCondition('facts', 'f')}`
 
 export function documentReads({ all, readOne }: RowReader): DocumentReads {
   return {
