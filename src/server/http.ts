@@ -2,7 +2,6 @@
 
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import { setCookie } from 'hono/cookie'
@@ -18,6 +17,7 @@ import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePath
 import { errorResponse, httpError } from './error-response.ts'
 import { EventStream } from './event-stream.ts'
 import { createHookReader } from './hook-body.ts'
+import { createListener } from './listener.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import {
   cookieName,
@@ -80,10 +80,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const live = new EventStream({ clock: context.clock, idPrefix: context.ids.next().slice(-12), token })
   const metrics = createMetrics(() => live.viewers())
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
-  // Keeps the adapter from replacing the global Request and Response of the whole process by its own.
   const sockets = createWebSockets(context, host, options.failed)
-  const serverOptions = { shouldUpgradeCallback: sockets.accepts }
-  const server = createAdaptorServer({ fetch, hostname: host, overrideGlobalObjects: false, serverOptions }) as Server
+  const server = createListener({ host, fetch, acceptsUpgrade: sockets.accepts, failed: options.failed })
   server.on('upgrade', sockets.upgrade)
   const { port } = await listen(server, options)
   const closing = new AbortController()
@@ -154,6 +152,10 @@ const statusReader =
     return status && validateAndRun(status, context, {}, () => {})
   }
 
+const EVENTS_PATH = `${API}/events`
+const FILES_PATH = `${API}/files`
+const OPENAPI_PATH = `${API}/openapi.json`
+
 function routes(deps: RouteDeps): Hono<HonoEnv> {
   const { host, access, commands, failed } = deps
   const endpoints = createEndpoints(commands)
@@ -174,21 +176,19 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
     return c.json(answer as object)
   })
   app.use(`${API}/*`, requireOwner(access))
-  app.get(`${API}/events`, (c) => streamEvents(c, deps))
-  app.get(`${API}/files`, (c) => sendWorkspaceFile(c, deps.context))
-  app.get(`${API}/openapi.json`, (c) => c.json(openApi(endpoints)))
+  app.get(EVENTS_PATH, (c) => streamEvents(c, deps))
+  app.get(FILES_PATH, (c) => sendWorkspaceFile(c, deps.context))
+  app.get(OPENAPI_PATH, (c) => c.json(openApi(endpoints)))
   for (const endpoint of endpoints) mount(app, endpoint, deps.context)
   app.notFound((c) => {
     const index = isPageAddress(c) ? deps.files.get('/') : undefined
     if (index) return c.body(index.body, 200, index.headers)
-    const known = endpoints.find(({ path }) => path === c.req.path)
-    throw known
-      ? httpError(405, { what: 'method not allowed', got: c.req.method, expected: known.method })
-      : new TirelessError('not_found', {
-          what: 'no such path',
-          got: c.req.path,
-          fix: `see ${API}/openapi.json`,
-        })
+    const isRead = [EVENTS_PATH, FILES_PATH, OPENAPI_PATH].includes(c.req.path)
+    const allowed = isRead ? 'GET' : endpoints.find(({ path }) => path === c.req.path)?.method
+    if (allowed === undefined)
+      throw new TirelessError('not_found', { what: 'no such path', got: c.req.path, fix: `see ${OPENAPI_PATH}` })
+    c.header('Allow', allowed)
+    throw httpError(405, { what: 'method not allowed', got: c.req.method, expected: allowed })
   })
   app.onError((thrown, c) => {
     const { status, body, retryAfter } = errorResponse(thrown)

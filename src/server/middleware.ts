@@ -38,16 +38,20 @@ export const withHeaders: MiddlewareHandler<HonoEnv> = async (c, next) => {
   await next()
 }
 
+/** The host in a request line such as `GET http://HOST/path`, which counts more than the header Host. */
+const AUTHORITY = /^[a-z]+:\/\/([^/?#]*)/i
+
 /** Refuses requests of other sites' pages, even by DNS rebinding. Runs before everything else. */
 export function requireOwnHost(host: string): MiddlewareHandler<HonoEnv> {
   return async (c, next) => {
     const address = localAddressOf(c, host)
     const requested = c.req.header('host')
-    if (!isOwnHost(requested, address))
+    const target = AUTHORITY.exec(c.env.incoming.url ?? '')?.[1] ?? requested
+    if (!isOwnHost(requested, address) || !isOwnHost(target, address))
       throw new TirelessError('forbidden', {
         what: 'unknown host name',
         where: 'Host',
-        got: requested ?? 'none',
+        got: target ?? 'none',
         expected: `127.0.0.1:${address.port}, localhost:${address.port}, or server.host with that port`,
       })
     const origin = c.req.header('origin')
