@@ -27,7 +27,7 @@ export function Login({ texts, isLinkSpent, switchLanguage, onLogin }: LoginProp
       await login({ token: field.current?.value.trim() ?? '' })
       onLogin()
     } catch (thrown) {
-      setError(thrown instanceof ApiError ? texts.loginWrong : texts.loginFailed)
+      setError(explain(thrown, texts))
       field.current?.select()
     }
   }
@@ -67,4 +67,9 @@ export function Login({ texts, isLinkSpent, switchLanguage, onLogin }: LoginProp
       </button>
     </main>
   )
+}
+
+function explain(thrown: unknown, texts: Texts): string {
+  if (!(thrown instanceof ApiError)) return texts.loginFailed
+  return thrown.code === 'unauthorized' ? texts.loginWrong : texts.loginTooMany
 }

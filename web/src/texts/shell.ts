@@ -31,6 +31,7 @@ const en = {
   token: 'Token',
   login: 'Log in',
   loginWrong: 'Wrong token.',
+  loginTooMany: 'Too many wrong tokens. Wait a minute, then enter the right one.',
   loginFailed: 'The server does not respond.',
 }
 
@@ -65,6 +66,7 @@ const zh: typeof en = {
   token: '令牌',
   login: '登录',
   loginWrong: '令牌不正确。',
+  loginTooMany: '错误的令牌太多。请等一分钟，再输入正确的令牌。',
   loginFailed: '服务器没有响应。',
 }
 
