@@ -1,6 +1,6 @@
 /**
- * npm run bench -- engine|kernel|http|sandbox|waiting|residents|injection [--quick|--smoke] [--out DIR] [--data DIR]
- * [--profile DIR], npm run bench -- compare|baseline RESULT.json [--baseline FILE]
+ * npm run bench -- engine|kernel|http|sandbox|waiting|residents|viewers|injection [--quick|--smoke] [--out DIR]
+ * [--data DIR] [--profile DIR], npm run bench -- compare|baseline RESULT.json [--baseline FILE]
  *
  * Measures Tireless and its peers in one run, prints a table, and writes the results to bench/results as JSON, some
  * also as a plot. Times of different machines or runs cannot be compared; ratios can: `compare` compares the ratios of
@@ -17,7 +17,7 @@ import { BASELINE, compareWithBaseline, storeBaseline } from './compare.ts'
 import { ensurePeers, hasPeers } from './peers/install.ts'
 import type { Scale, SuiteOptions, SuiteResults } from './suite.ts'
 
-const USAGE = `usage: npm run bench -- engine|kernel|http|sandbox|waiting|residents|injection [--quick|--smoke]
+const USAGE = `usage: npm run bench -- engine|kernel|http|sandbox|waiting|residents|viewers|injection [--quick|--smoke]
                            [--out DIR] [--data DIR] [--profile DIR]
        npm run bench -- compare|baseline RESULT.json [--baseline FILE]`
 
@@ -75,6 +75,11 @@ const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>
     const { measureResidents, residentsReport } = await import('./residents/residents.ts')
     const results = await measureResidents(options)
     return { results, text: residentsReport(results), failure: failureOf(results) }
+  },
+  async viewers(options) {
+    const { measureViewers, viewersReport } = await import('./viewers/viewers.ts')
+    const results = await measureViewers(options)
+    return { results, text: viewersReport(results), failure: failureOf(results) }
   },
   async injection(options) {
     const [{ measureInjection }, { injectionReport }] = await Promise.all([

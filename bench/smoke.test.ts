@@ -106,6 +106,26 @@ describe('a smoke run', { concurrency: 2 }, () => {
     assert.ok(results.busy[0].looksPerSecond > 0)
   })
 
+  test('viewers: every event reaches every viewer once, although they leave and continue', async (t) => {
+    const { results } = await smoke(t, 'viewers')
+    assert.deepEqual(
+      results.bars.map(({ got, pass }: { got: string; pass: boolean | null }) => [got, pass]),
+      [
+        ['0', true],
+        ['0', true],
+        ['0', true],
+      ],
+    )
+    const watched = results.rounds.flatMap(
+      ({ watched }: { watched?: { events: number; resumes: number } }) => watched ?? [],
+    )
+    assert.ok(
+      watched.length === 2 &&
+        watched.every(({ events, resumes }: (typeof watched)[number]) => events > 0 && resumes > 0),
+    )
+    assert.equal(named(results).length, 2)
+  })
+
   test('injection: our own suites without public data, with an exact and a lying intent model', async (t) => {
     const { results, err } = await smoke(t, 'injection', '--data', join(freshFolder(t), 'none'))
     assert.match(err, /no attack data/)

@@ -122,8 +122,8 @@ test('HTTP: the history is bounded: an older event id is answered with a reset',
   const served = await openHttpApp(t)
   const first = await openEventStream(served)
   await waitUntil(() => first.messages.length > 0)
-  for (let i = 0; i < 1000; i++) sendDelta(served, 'x'.repeat(1900), i)
-  await waitUntil(() => messagesNamed(first.messages, 'delta').length === 1000)
+  for (let i = 0; i < 5000; i++) sendDelta(served, 'x'.repeat(1900), i)
+  await waitUntil(() => messagesNamed(first.messages, 'delta').length === 5000)
   const [hello] = first.messages
   const lateViewer = await openEventStream(served, hello?.id)
   await waitUntil(() => lateViewer.messages.length >= 2)

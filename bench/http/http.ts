@@ -3,8 +3,6 @@
  * history, and the delay of its event loop. A plain server with one SQLite commit per task is measured in turn.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,6 +10,7 @@ import { atMost, type Bar } from '../bars.ts'
 import { machineNow } from '../machine.ts'
 import { medianOf, runSubject } from '../measure.ts'
 import { lower, quotient } from '../ratios.ts'
+import { askProcess, nextMessage, startProcess, stopProcess } from '../server-process.ts'
 import type { Scale, SuiteOptions, SuiteResults } from '../suite.ts'
 import type { LoadOrder, ServerOrder, ServerReady, ServerRequest, ServerUse } from './protocol.ts'
 
@@ -102,51 +101,27 @@ interface Round {
 
 async function measureServer(server: ServerName, folder: string, plan: Plan, profile?: string): Promise<Round> {
   const { perSecond, seconds, resultSize, past } = plan
-  const child = startServer(server, { folder, resultSize, past }, profile)
+  const order: ServerOrder = { folder, resultSize, past }
+  const child = startProcess(`http/${server}.ts`, order, profile)
   try {
     const { url, token } = await nextMessage<ServerReady>(child, 'ready')
     child.send({ kind: 'reset' } satisfies ServerRequest)
-    const order: LoadOrder = { url, token, perSecond, seconds }
-    const loading = runSubject<number>('http/load.ts', order)
+    const load: LoadOrder = { url, token, perSecond, seconds }
+    const loading = runSubject<number>('http/load.ts', load)
     // Half-way through the load, which includes the start of the load process.
     await Promise.race([pause((seconds * 1000) / 2), loading])
     child.send({ kind: 'wake' } satisfies ServerRequest)
     const latencies = await loading
     if (latencies.length !== perSecond * seconds)
       throw new Error(`${latencies.length} of ${perSecond * seconds} tasks were enqueued`)
-    const answered = nextMessage<ServerUse>(child, 'use')
-    child.send({ kind: 'read' } satisfies ServerRequest)
-    const use = await answered
+    const use = await askProcess<ServerUse>(child, { kind: 'read' } satisfies ServerRequest, 'use')
     // The load process sends one unmeasured task first.
     if (server === 'tireless') await allDone(url, token, latencies.length + 1)
     if (server === 'tireless' && use.steps === 0) throw new Error('the background session did not continue')
     return { latencies, use }
   } finally {
-    await stopServer(child)
+    await stopProcess(child)
   }
-}
-
-function startServer(server: ServerName, order: ServerOrder, profile?: string): ChildProcess {
-  const file = join(import.meta.dirname, `${server}.ts`)
-  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
-  const flags = ['--disable-warning=ExperimentalWarning', ...profiling]
-  return spawn(process.execPath, [...flags, file, JSON.stringify(order)], {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  })
-}
-
-/** Contract: the next message of that kind; throws with the output of stderr if the process ends first. */
-async function nextMessage<T extends { readonly kind: string }>(child: ChildProcess, kind: T['kind']): Promise<T> {
-  let stderr = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  const gone = once(child, 'exit').then(([code, signal]) => {
-    throw new Error(`the server ended with ${signal ?? code}\n${stderr}`)
-  })
-  const [message] = (await Promise.race([once(child, 'message'), gone])) as [T]
-  if (message.kind !== kind) throw new Error(`the server sent ${message.kind} instead of ${kind}`)
-  return message
 }
 
 /** The measurement is valid only if the kernel finishes all tasks. The background session never ends. */
@@ -160,13 +135,6 @@ async function allDone(url: string, token: string, tasks: number): Promise<void>
       throw new Error(`${tasks} tasks were enqueued, and the queue is ${JSON.stringify(queue)}`)
     await pause(LOOK_AGAIN_MS)
   }
-}
-
-async function stopServer(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  await exited
 }
 
 function rowOf(server: ServerName, rounds: readonly Round[]): HttpRow {

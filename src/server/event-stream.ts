@@ -5,15 +5,20 @@
  */
 
 import type { Clock } from '../ports/clock.ts'
+import { encodeMessage, MAX_KEPT_BYTES, RecentEvents } from './recent-events.ts'
 import { type LiveMessage, mergeTextDeltas } from './redacting-sink.ts'
 
 /** Events are sent in batches, because many viewers of a busy kernel would cause thousands of writes. */
 const BATCH_MS = 30
 const KEEP_ALIVE_MS = 15_000
-const MAX_KEPT_BYTES = 1024 * 1024
-/** A viewer with more unsent bytes is disconnected. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once. */
+/**
+ * A viewer with more unsent bytes is disconnected. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once. The
+ * bytes are the same for all viewers, so many slow ones need hardly more memory than one.
+ */
 const MAX_UNSENT_BYTES = 2 * MAX_KEPT_BYTES
 const RECONNECT_MS = 1000
+/** Events are kept for so long after the last viewer left. */
+const FORGET_MS = 5 * 60_000
 /** How often the viewers' credentials are checked, also while there are no events. */
 const CHECK_MS = 1000
 
@@ -43,6 +48,8 @@ export class EventStream {
   readonly #closed = new AbortController()
   #pending: LiveMessage[] = []
   #hadViewer = false
+  /** How often the last viewer has left. */
+  #emptyPeriods = 0
   #onViewer: (() => void)[] = []
   /** The token when all viewers were last checked; null: a viewer has joined since that check. */
   #checkedToken: string | undefined | null = null
@@ -65,7 +72,7 @@ export class EventStream {
   /** Contract: sends the viewer new events, and first those after the id `last`. Call the result when it leaves. */
   join(viewer: Viewer, last: string | undefined): () => void {
     this.#hadViewer = true
-    viewer.send(this.#greeting(last))
+    for (const chunk of this.#greeting(last)) viewer.send(chunk)
     const left = new AbortController()
     this.#viewers.set(viewer, left)
     void this.#keepAlive(viewer, left.signal)
@@ -79,7 +86,7 @@ export class EventStream {
     return this.#viewers.size
   }
 
-  /** Contract: whether there has been a viewer since the process started; without one, events need not be kept. */
+  /** Contract: whether there is or recently was a viewer; without one, events need not be kept. */
   hadViewers(): boolean {
     return this.#hadViewer
   }
@@ -98,31 +105,33 @@ export class EventStream {
   }
 
   /** What a viewer gets first: the server's time, and the events that it missed, or that it missed too many. */
-  #greeting(last: string | undefined): Buffer {
+  #greeting(last: string | undefined): readonly Buffer[] {
     const recent = this.#recent
     const missed = last === undefined ? { id: recent.lastId(), chunks: [] } : recent.after(last)
-    const hello = message('hello', { now: this.#clock.now() }, missed?.id ?? recent.lastId())
+    const hello = encodeMessage('hello', { now: this.#clock.now() }, missed?.id ?? recent.lastId())
     const reset = { last, reason: 'later events are not kept: fetch everything anew' }
-    const chunks = missed?.chunks ?? [message('reset', reset, recent.lastId())]
-    return Buffer.concat([Buffer.from(`retry: ${RECONNECT_MS}\n`), hello, ...chunks])
+    const chunks = missed?.chunks ?? [encodeMessage('reset', reset, recent.lastId())]
+    return [Buffer.concat([Buffer.from(`retry: ${RECONNECT_MS}\n`), hello]), ...chunks]
   }
 
   #flush(): void {
-    const chunk = this.#recent.add(this.#pending)
+    // Forgotten meanwhile.
+    if (this.#pending.length === 0) return
+    const chunks = this.#recent.add(this.#pending)
     this.#pending = []
     this.#dropUnauthorized()
-    for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, chunk)
+    for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, chunks)
   }
 
-  #sendTo(viewer: Viewer, chunk: Buffer): void {
-    if (viewer.unsentBytes() <= MAX_UNSENT_BYTES) viewer.send(chunk)
-    else this.#disconnect(viewer)
+  #sendTo(viewer: Viewer, chunks: readonly Buffer[]): void {
+    if (viewer.unsentBytes() > MAX_UNSENT_BYTES) this.#disconnect(viewer)
+    else for (const chunk of chunks) viewer.send(chunk)
   }
 
   async #keepAlive(viewer: Viewer, left: AbortSignal): Promise<void> {
     while (!left.aborted) {
       await this.#clock.sleep(KEEP_ALIVE_MS, left)
-      if (!left.aborted) this.#sendTo(viewer, Buffer.from(':\n\n'))
+      if (!left.aborted) this.#sendTo(viewer, [Buffer.from(':\n\n')])
     }
   }
 
@@ -152,53 +161,17 @@ export class EventStream {
 
   #leave(viewer: Viewer): void {
     this.#viewers.get(viewer)?.abort()
-    this.#viewers.delete(viewer)
-  }
-}
-
-/** The last events, as they were sent, numbered without gaps. */
-class RecentEvents {
-  readonly #idPrefix: string
-  readonly #kept: KeptEvent[] = []
-  #keptBytes = 0
-  #seq = 0
-
-  constructor(idPrefix: string) {
-    this.#idPrefix = idPrefix
+    if (this.#viewers.delete(viewer) && this.#viewers.size === 0) void this.#forgetLater()
   }
 
-  /** Contract: numbers and keeps the events; returns them as they are sent. */
-  add(events: readonly LiveMessage[]): Buffer {
-    const chunks = events.map(({ name, data }) => {
-      this.#seq += 1
-      const chunk = message(name, data, this.lastId())
-      this.#kept.push({ seq: this.#seq, chunk })
-      this.#keptBytes += chunk.length
-      return chunk
-    })
-    while (this.#keptBytes > MAX_KEPT_BYTES) this.#keptBytes -= this.#kept.shift()?.chunk.length ?? this.#keptBytes
-    return Buffer.concat(chunks)
+  /** Without viewers, events are kept for a while, then neither encoded nor kept, until there is a viewer again. */
+  async #forgetLater(): Promise<void> {
+    this.#emptyPeriods += 1
+    const period = this.#emptyPeriods
+    await this.#clock.sleep(FORGET_MS, this.#closed.signal)
+    if (this.#viewers.size > 0 || period !== this.#emptyPeriods) return
+    this.#hadViewer = false
+    this.#pending = []
+    this.#recent.forget()
   }
-
-  lastId(): string {
-    return `${this.#idPrefix}.${this.#seq}`
-  }
-
-  /** Contract: the events after the id; undefined if some are no longer kept, or the id is unknown. */
-  after(id: string): { readonly id: string; readonly chunks: readonly Buffer[] } | undefined {
-    const prefix = `${this.#idPrefix}.`
-    const at = id.startsWith(prefix) ? Number(id.slice(prefix.length)) : Number.NaN
-    const first = this.#kept[0]?.seq ?? this.#seq + 1
-    if (!Number.isInteger(at) || at > this.#seq || at < first - 1) return undefined
-    return { id: `${prefix}${at}`, chunks: this.#kept.slice(at - first + 1).map(({ chunk }) => chunk) }
-  }
-}
-
-interface KeptEvent {
-  readonly seq: number
-  readonly chunk: Buffer
-}
-
-function message(name: string, data: unknown, id: string): Buffer {
-  return Buffer.from(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 }

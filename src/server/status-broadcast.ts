@@ -8,6 +8,8 @@ import type { EventStream } from './event-stream.ts'
 const POLL_MS = 5000
 /** Minimum pause between two reads of the status, because with a busy queue the wake signal rings constantly. */
 const PAUSE_MS = 250
+/** After a read, so many times its duration passes: viewers take at most a small part of the kernel's time. */
+const PAUSE_FACTOR = 50
 
 /** Contract: never rejects; ends when `closed` aborts. */
 export async function broadcastStatus(
@@ -19,12 +21,12 @@ export async function broadcastStatus(
   let lastSent = ''
   while (!closed.aborted) {
     await live.untilViewed()
-    const since = bell.ringCount()
+    const [since, began] = [bell.ringCount(), clock.monotonic()]
     const now = await status().catch(() => undefined)
     const text = JSON.stringify(now)
     if (now !== undefined && text !== lastSent) live.send({ name: 'status', data: now })
     lastSent = text
-    await clock.sleep(PAUSE_MS, closed)
+    await clock.sleep(Math.max(PAUSE_MS, PAUSE_FACTOR * (clock.monotonic() - began)), closed)
     await withDeadline({ clock, ms: POLL_MS, stop: closed }, (over) => bell.wait(since, over))
   }
 }

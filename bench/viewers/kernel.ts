@@ -1,0 +1,85 @@
+/** A kernel as `start` runs it, with events to watch: its sessions work without a pause, or recorded runs are told. */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createApp, defineTool, type Model } from 'tireless'
+import { z } from 'zod'
+import { eventsFromRecords } from '../../src/domain/event-fold.ts'
+import { answerSuite } from '../http/server-meter.ts'
+import { freePort } from '../kernel/program.ts'
+import type { KernelOrder } from './protocol.ts'
+
+const { folder, load } = JSON.parse(process.argv[2] ?? '') as KernelOrder
+
+const SESSIONS = 4
+const TICK_MS = 10
+const LOOK_AGAIN_MS = 20
+const USAGE = { input_tokens: 900, output_tokens: 40, cached_tokens: 0 }
+const PAGE = 'The order a12b7f3c9d2e1 of 2,340.50 was paid, see https://example.org/orders/12. '
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks at a page.',
+  args: z.object({ page: z.int() }),
+  effect: () => ({ recovery: 'idempotent', reach: 'none' }),
+  run: async ({ page }) => ({ status: 'ok', content: `Page ${page}. ${PAGE}` }),
+})
+
+let steps = 0
+
+/** Looks at page after page; a task that says `short` ends after three. */
+const model: Model = {
+  id: 'bench/reading',
+  async call({ messages }) {
+    const pages = messages.filter(({ role }) => role === 'tool').length
+    if (pages === 3 && messages[0]?.text.includes('short'))
+      return { text: 'All pages say that it was paid.', calls: [], finish: 'stop', usage: USAGE }
+    steps += 1
+    const call = { id: `call-${steps}`, tool: look.name, args: JSON.stringify({ page: steps }) }
+    return { text: 'I look at the next page.', calls: [call], finish: 'calls', usage: USAGE }
+  },
+}
+
+const port = await freePort()
+writeFileSync(
+  join(folder, 'tireless.yaml'),
+  `server: { port: ${port} }
+kernel: { schedule: "0 4 29 2 *", missed: skip, max_concurrent: ${SESSIONS} }
+budget: { per_dispatch_calls: null, per_dispatch_minutes: null }
+sandbox: off
+`,
+)
+const stopping = new AbortController()
+const signals = { drain: stopping.signal, abort: stopping.signal }
+const app = await createApp({ home: folder, model, tools: [look], signals })
+process.once('SIGTERM', () => stopping.abort())
+
+/** Contract: publishes so many events a second until the process stops: the records of one run, again and again. */
+async function publish(perSecond: number): Promise<void> {
+  const { dispatch_id, session_id } = await app.run('run', { task: 'a short one' })
+  const { journal } = await app.run('sessions show', { id: session_id })
+  const { sink } = app.service('events')
+  const perRun = eventsFromRecords({ run_id: dispatch_id, session_id }, journal).length
+  for (const began = performance.now(); !stopping.signal.aborted; await pause(TICK_MS)) {
+    const due = Math.floor((((performance.now() - began) / 1000) * perSecond) / perRun)
+    // Steps count the runs here. After a stall of the machine, not everything is published at once.
+    for (const most = steps + perSecond / perRun; steps < Math.min(due, most); steps += 1) {
+      const run = { run_id: `${dispatch_id.slice(0, -8)}${String(steps).padStart(8, '0')}`, session_id }
+      sink.onRunOpened(run, [])
+      for (const record of journal) sink.onRecord(run, record)
+      sink.onRunClosed(run)
+    }
+  }
+}
+
+if (load.kind === 'work')
+  for (let n = 0; n < SESSIONS; n += 1) await app.run('enqueue', { prompt: 'Look at every page.' })
+const running = app.run('start', {})
+const publishing = load.kind === 'publish' ? publish(load.perSecond) : undefined
+while (steps < 50) await pause(LOOK_AGAIN_MS)
+const token = readFileSync(join(folder, 'token'), 'utf8').trim()
+answerSuite({ url: `http://127.0.0.1:${port}`, token }, () => steps)
+await Promise.all([running, publishing])
+await app.close()
+process.disconnect?.()

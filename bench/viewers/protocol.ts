@@ -1,0 +1,39 @@
+/** Messages between the processes of the viewers suite, sent over Node's IPC channel. */
+
+/** `work`: sessions work without a pause. `publish`: the events of recorded runs are published, so many a second. */
+export type KernelLoad = { readonly kind: 'work' } | { readonly kind: 'publish'; readonly perSecond: number }
+
+export interface KernelOrder {
+  readonly folder: string
+  readonly load: KernelLoad
+}
+
+export interface WatchOrder {
+  readonly url: string
+  readonly token: string
+  readonly viewers: number
+}
+
+/** All viewers are connected. */
+export interface Watching {
+  readonly kind: 'watching'
+}
+
+export type WatchRequest = { readonly kind: 'stop' }
+
+/** What all viewers together have received. */
+export interface Watched {
+  readonly kind: 'watched'
+  readonly events: number
+  /** Of one viewer. */
+  readonly eventsPerSecond: number
+  readonly bytes: number
+  /** How often a viewer left and continued after the last event that it had. */
+  readonly resumes: number
+  /** Events that a viewer did not get, without being told. */
+  readonly missing: number
+  /** Events that a viewer got twice. */
+  readonly repeated: number
+  /** How often a viewer was told to fetch everything anew. */
+  readonly resets: number
+}

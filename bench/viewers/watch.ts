@@ -1,0 +1,108 @@
+/** Viewers of the event stream in one process. Each leaves every few seconds and continues where it left off. */
+
+import { get, type IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Watched, Watching, WatchOrder } from './protocol.ts'
+
+const { url, token, viewers } = JSON.parse(process.argv[2] ?? '') as WatchOrder
+
+/** A viewer stays and is away for at most so long; different for each, so that they do not move together. */
+const STAY_MS = 3000
+const AWAY_MS = 600
+
+let isOver = false
+const total = { events: 0, bytes: 0, resumes: 0, missing: 0, repeated: 0, resets: 0 }
+
+/** Finds the messages in the stream without parsing their data, which would cost more than sending them. */
+class Viewer {
+  /** The number of the last event; undefined: none yet. */
+  last: number | undefined
+  lastId = ''
+  #rest = ''
+
+  take(chunk: Buffer): void {
+    total.bytes += chunk.length
+    const blocks = `${this.#rest}${chunk.toString('latin1')}`.split('\n\n')
+    this.#rest = blocks.pop() ?? ''
+    for (const block of blocks) this.#count(block)
+  }
+
+  startAnew(): void {
+    this.#rest = ''
+  }
+
+  #count(block: string): void {
+    const [, id, number, name] = /(?:^|\n)id: (\S+\.(\d+))\nevent: (\w+)\n/.exec(block) ?? []
+    if (id === undefined) return
+    const seq = Number(number)
+    this.lastId = id
+    if (name === 'hello') {
+      // The stream goes on after this number: that of the last event, unless `reset` follows.
+      this.last ??= seq
+      return
+    }
+    const expected = (this.last ?? seq) + 1
+    this.last = seq
+    if (name === 'reset') {
+      total.resets += 1
+      return
+    }
+    total.events += 1
+    total.missing += Math.max(0, seq - expected)
+    total.repeated += seq < expected ? 1 : 0
+  }
+}
+
+function connect(viewer: Viewer): Promise<IncomingMessage> {
+  viewer.startAnew()
+  const resume: Record<string, string> = viewer.lastId === '' ? {} : { 'Last-Event-ID': viewer.lastId }
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${token}`, ...resume }
+    get(`${url}/api/v1/events`, { headers, agent: false }, (response) => {
+      if (response.statusCode !== 200) return reject(new Error(`the stream answered with ${response.statusCode}`))
+      response.on('data', (chunk: Buffer) => viewer.take(chunk)).on('error', () => {})
+      response.once('data', () => resolve(response))
+    }).on('error', reject)
+  })
+}
+
+async function watch(n: number): Promise<void> {
+  const viewer = new Viewer()
+  let response = await connect(viewer)
+  connected += 1
+  if (connected === viewers) reportConnected()
+  for (let round = 0; !isOver; round += 1) {
+    await pause(STAY_MS * part(n, round, 1) + 100)
+    if (isOver) break
+    response.destroy()
+    await pause(AWAY_MS * part(n, round, 2))
+    response = await connect(viewer)
+    total.resumes += 1
+  }
+  response.destroy()
+}
+
+/** Contract: a number between 0 and 1, always the same for the same arguments. */
+const part = (...seeds: readonly number[]): number => {
+  const mixed = seeds.reduce((sum, seed) => (sum * 31 + seed * 7919 + 17) % 10_007, 1)
+  return mixed / 10_007
+}
+
+function reportConnected(): void {
+  Object.assign(total, { events: 0, bytes: 0 })
+  began = performance.now()
+  process.send?.({ kind: 'watching' } satisfies Watching)
+}
+
+let connected = 0
+let began = 0
+const watching = Array.from({ length: viewers }, (_, n) => watch(n))
+process.once('message', async () => {
+  isOver = true
+  const seconds = (performance.now() - began) / 1000
+  const eventsPerSecond = total.events / viewers / seconds
+  await Promise.all(watching)
+  process.send?.({ kind: 'watched', ...total, eventsPerSecond } satisfies Watched)
+  process.disconnect?.()
+})
+await Promise.all(watching)
