@@ -43,6 +43,7 @@ export class ChildTransport implements Transport {
   #endReason: string | undefined
   #invalidLine: string | undefined
   #isOver = false
+  #isClosed = false
   #afterEnd: ProcessStart['close']
 
   constructor(options: ChildOptions) {
@@ -72,6 +73,10 @@ export class ChildTransport implements Transport {
     // Ends server processes that an earlier process of the runtime left behind.
     await leash.end(0)
     const { argv, cwd, env, script, handles = [], started, close } = await this.#options.start()
+    if (this.#isClosed) {
+      await close?.()
+      throw new TirelessError('aborted', 'it was closed before it was started')
+    }
     this.#afterEnd = close
     const [program = '', ...args] = argv
     const child = spawn(program, args, {
@@ -171,6 +176,7 @@ export class ChildTransport implements Transport {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     const child = this.#child
     if (!child || this.#isOver) return this.#ended
     const { clock, group: leash } = this.#options

@@ -161,12 +161,15 @@ export class ConfiguredServer {
 
   /** The connection; starts the server if needed. All callers share one start, which continues if a caller aborts. */
   async #connected(signal: AbortSignal): Promise<McpConnection> {
+    // A process that is started after the end would never be ended.
+    if (!this.#link && this.#closing.signal.aborted) throw this.#unusable('it was closed')
+    if (!this.#link && signal.aborted) throw interrupted()
     const wait = Math.ceil((this.#notBefore - this.#around.clock.monotonic()) / 1000)
     if (!this.#link && wait > 0) throw this.#unusable(`${this.#error}; next attempt in ${wait} s`)
     this.#link ??= this.#connect()
     const over = new AbortController()
     const aborted = new Promise<never>((_, reject) => {
-      const leave = (): void => reject(new TirelessError('aborted', 'the call was interrupted before it started'))
+      const leave = (): void => reject(interrupted())
       if (signal.aborted) leave()
       else signal.addEventListener('abort', leave, { signal: over.signal })
     })
@@ -251,3 +254,5 @@ export class ConfiguredServer {
     })
   }
 }
+
+const interrupted = (): TirelessError => new TirelessError('aborted', 'the call was interrupted before it started')
