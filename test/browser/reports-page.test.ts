@@ -26,7 +26,7 @@ describe('the report of a day, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await served.app.run('enqueue', { prompt: `paint the shed ${PAYLOAD}` })
     const run = page.locator('[data-reported]')
     await run.getByText('paint the shed').waitFor()
-    await run.getByText('you asked for it').waitFor()
+    await run.getByText('· you asked for it').waitFor()
     await run.getByText('“Painted.').waitFor()
     await page.getByText('Nothing waits for you.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Undo this day' }).count(), 0, 'no file was written')

@@ -35,11 +35,11 @@ export function ReportedRun({ context, own, run }: ReportedRunProps) {
             visibleText(agent_id),
             texts.statuses[status] ?? status,
             usd === null ? own.noPrice : money(usd, language),
+            own.starters[run.started_by],
             ...(undone_by === null ? [] : [own.undone]),
           ].join(' · ')}
         </p>
         <dl class="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-0.5">
-          <Row label={own.why}>{own.starters[run.started_by]}</Row>
           {run.files.length > 0 && (
             <Row label={own.changed}>
               <span class="font-mono text-[13px]">{run.files.slice(0, MAX_FILES).map(visibleText).join(', ')}</span>
@@ -52,7 +52,7 @@ export function ReportedRun({ context, own, run }: ReportedRunProps) {
             </Row>
           )}
         </dl>
-        {outcome !== null && (
+        {outcome !== null && status !== 'waiting' && (
           <p class="mt-1 wrap-anywhere text-muted">
             “{visibleText(oneLine(outcome)).slice(0, MAX_OUTCOME)}”
             {untrusted && <span class="label"> {own.outside}</span>}

@@ -10,7 +10,6 @@ const en = {
   today: 'today',
   done: 'Done',
   nothingDone: 'Nothing was done on this day.',
-  why: 'Why',
   starters: {
     ...{ cycle: 'a beat of the kernel', schedule: 'its schedule', run: 'another run asked for it' },
     ...{ person: 'you asked for it', model: 'a model asked for it' },
@@ -55,7 +54,6 @@ const zh: typeof en = {
   today: '今天',
   done: '做了什么',
   nothingDone: '这一天没有做什么。',
-  why: '起因',
   starters: {
     ...{ cycle: '内核的一次节拍', schedule: '到了计划的时间', run: '另一次运行交代的' },
     ...{ person: '你交代的', model: '模型交代的' },
