@@ -62,12 +62,15 @@ export function withoutTimes(sentence: string): string {
   return tokens.reduceRight((rest, { start, end }) => `${rest.slice(0, start)} ${rest.slice(end)}`, text)
 }
 
-/** Full-width digits and colons become plain ones, and paths and addresses are taken out. */
+/**
+ * Paths and addresses are taken out, and full-width digits and colons become plain ones; in this order, because a
+ * Chinese comma ends a path and a plain one does not.
+ */
 function normalize(sentence: string): string {
   return sentence
+    .replace(/\bhttps?:\/\/[^\s，。；、]+/gi, ' ')
+    .replace(/(?<![\w.])(?:~|\.{0,2})\/[^\s，。；、]+/g, ' ')
     .normalize('NFKC')
-    .replace(/\bhttps?:\/\/\S+/gi, ' ')
-    .replace(/(?<![\w.])(?:~|\.{0,2})\/[^\s，。；]+/g, ' ')
     .replace(/\s+/g, ' ')
 }
 

@@ -225,6 +225,8 @@ export const SENTENCES: readonly Sentence[] = [
   ['summarise the files older than 7 days', 'no time'],
   ['look at 3 files and compare them', 'no time'],
   ['read every file in ~/notes and index it', 'no time'],
+  ['关注 ~/notes，每天早上九点写一份报告', '0 9 * * *'],
+  ['看看 https://example.org/a，每天晚上八点告诉我', '0 20 * * *'],
   ['列出每个文件的大小', 'no time'],
   ['总结最近三天的邮件', 'no time'],
   ['写一份周报', 'no time'],

@@ -13,6 +13,7 @@ describe('E1: an agent from a sentence', () => {
     assert.deepEqual(pick('summarise the commits in "/srv/a b".'), ['/srv/a', true, false, 'summarise-commits'])
     assert.deepEqual(pick('watch this folder'), [null, false, true, 'watch-folder'])
     assert.deepEqual(pick('每天早上汇报仓库 /srv/git 的新提交'), ['/srv/git', true, false, '汇报仓库新提交'])
+    assert.deepEqual(pick('关注 ~/notes、每天早上写报告'), ['~/notes', false, false, '关注写报告'])
     assert.equal(parseSentence('x'.repeat(500)).id.length <= 40, true)
     assert.equal(parseSentence('either/or').path, null)
   })

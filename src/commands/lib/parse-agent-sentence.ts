@@ -28,7 +28,7 @@ export function parseSentence(sentence: string): ParsedSentence {
   }
 }
 
-const PATH = /(?:^|[\s"'`“「(])((?:~|\.{1,2})?\/[^\s"'`”」)，。；]+|~)/
+const PATH = /(?:^|[\s"'`“「(])((?:~|\.{1,2})?\/[^\s"'`”」)，。；、]+|~)/
 
 /** Words that are left out of an id because they do not describe a task. */
 const STOP_WORDS = new Set(
