@@ -50,8 +50,9 @@ test('E13, case 136: models add stores a key only after it worked, and uses the 
   assert.match(`${short.stored} ${short.error}`, /^false .*too short/)
 
   const offered = await app.run('models offered', { ...provider, secret: ` ${KEY}\n` })
-  assert.deepEqual(offered, { models: ['scripted'] })
-  await assert.rejects(app.run('models offered', { ...provider, secret: WRONG }), /refuses the API key/)
+  assert.deepEqual(offered, { ok: true, code: null, error: null, models: ['scripted'] })
+  const unlisted = await app.run('models offered', { ...provider, secret: WRONG })
+  assert.match(`${unlisted.ok} ${unlisted.code} ${unlisted.error}`, /^false model_auth .*refuses the API key/)
   const added = await app.run('models add', { ...given, secret: KEY })
   assert.deepEqual({ stored: added.stored, is_default: added.is_default }, { stored: true, is_default: true })
   const yaml = readFileSync(file, 'utf8')

@@ -1,7 +1,7 @@
 /** Sets up models: adds a provider with its key after a test, removes one, and chooses what is used by default. */
 
 import { z } from 'zod'
-import { TirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { scopeKey } from '../domain/model-selection.ts'
 import { PROVIDER_TYPES, type ProviderType } from '../domain/provider-type.ts'
@@ -55,10 +55,17 @@ export const modelsOffered = defineCommand({
   runsIn: 'any_process',
   needs: ['modelSetup', 'signals'],
   input: z.object(providerInput),
-  output: z.object({ models: z.array(z.string()) }),
+  output: modelTrialSchema.pick({ ok: true, code: true, error: true }).extend({ models: z.array(z.string()) }),
   async run({ modelSetup, signals }, given) {
-    return { models: [...(await modelSetup.listOffered(providerOf(given), signals.abort))] }
+    try {
+      const models = [...(await modelSetup.listOffered(providerOf(given), signals.abort))]
+      return { ok: true, code: null, error: null, models }
+    } catch (thrown) {
+      const { code, message } = asTirelessError(thrown)
+      return { ok: false, code, error: message, models: [] }
+    }
   },
+  exitCode: ({ ok }) => (ok ? 0 : 1),
 })
 
 const price = z.number().min(0).optional()

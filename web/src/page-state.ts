@@ -128,6 +128,12 @@ export class PageState {
     }
   }
 
+  /** Contract: what is shown is fetched again; call it after a command that was not run by `run`. */
+  refresh(): void {
+    this.#fetch(this.#lists.fetchStatus())
+    this.#fetchListsSoon()
+  }
+
   /** Contract: shows the failure of a request as a toast; an expired login ends the session. */
   reportFailure(thrown: unknown): void {
     const { failed, noAnswerFromServer } = this.#events.texts()

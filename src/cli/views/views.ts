@@ -86,7 +86,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'models list': renderModels,
   'models test': renderModelTest,
   'models add': renderAddedModel,
-  'models offered': ({ models }) => models.join('\n'),
+  'models offered': ({ models, error }) => error ?? models.join('\n'),
   'schedule list': renderSchedules,
   simulate: renderSimulation,
   'budget spend': renderSpending,

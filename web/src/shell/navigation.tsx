@@ -22,6 +22,7 @@ export const LINKS: readonly Link[] = [
   { name: 'agents', href: '/agents' },
   { name: 'costs', href: '/costs' },
   { name: 'reports', href: '/reports' },
+  { name: 'settings', href: '/settings' },
 ]
 
 interface NavigationProps {

@@ -15,6 +15,8 @@ interface Route {
   readonly place: Place
 }
 
+const settings = lazyPlace(async () => (await import('../settings/settings.tsx')).Settings)
+
 export const ROUTES: readonly Route[] = [
   { pattern: '/', name: 'talk', place: Talk },
   { pattern: '/needs-you', name: 'needs', place: NeedsYou },
@@ -36,4 +38,6 @@ export const ROUTES: readonly Route[] = [
     name: 'reports',
     place: lazyPlace(async () => (await import('../reports/reports.tsx')).Reports),
   },
+  { pattern: '/settings', name: 'settings', place: settings },
+  { pattern: '/settings/:part', name: 'settings', place: settings },
 ]

@@ -1,0 +1,85 @@
+/** Small parts that Settings repeats: lists of facts, rows with buttons, questions before something is removed. */
+
+import type { ComponentChildren } from 'preact'
+import { Button, Card, Empty } from '../components.tsx'
+import { Dialog, DialogButtons } from '../dialog.tsx'
+import { visibleText } from '../format.ts'
+import type { Fetched } from '../use-fetched.ts'
+import { commonTexts, type PartProps } from './parts.ts'
+
+type Fact = readonly [label: string, value: ComponentChildren]
+
+export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl class="grid gap-x-6 gap-y-1 sm:grid-cols-[max-content_minmax(0,1fr)]">
+      {facts.map(([label, value]) => (
+        <div key={label} class="contents">
+          <dt class="text-muted">{label}</dt>
+          <dd class="mb-1.5 wrap-anywhere sm:mb-0">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+export const Path = ({ children }: { readonly children: string }) => (
+  <span class="font-mono text-[13px] wrap-anywhere">{visibleText(children)}</span>
+)
+
+interface RowProps {
+  readonly name: string
+  readonly children: ComponentChildren
+  readonly buttons?: ComponentChildren
+}
+
+/** An entry of a list; `name` identifies it. */
+export function Entry({ name, children, buttons }: RowProps) {
+  return (
+    <li class="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 py-3" data-entry={name}>
+      <div class="min-w-0 flex-1 basis-64">{children}</div>
+      {buttons !== undefined && <div class="flex flex-wrap gap-2">{buttons}</div>}
+    </li>
+  )
+}
+
+export const EntryList = ({ children, label }: { readonly children: ComponentChildren; readonly label: string }) => (
+  <Card>
+    <ul class="divide-y divide-line" aria-label={label}>
+      {children}
+    </ul>
+  </Card>
+)
+
+interface ConfirmProps extends PartProps {
+  readonly title: string
+  readonly yes: string
+  readonly busy: boolean
+  readonly children: ComponentChildren
+  onClose(): void
+  onYes(): void
+}
+
+/** Asks before something is done that is not easily taken back. */
+export function Confirm({ title, yes, busy, children, onClose, onYes, texts }: ConfirmProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div class="mt-2 flex flex-col gap-3">{children}</div>
+      <DialogButtons>
+        <Button onClick={onClose}>{texts.cancel}</Button>
+        <Button look="danger" busy={busy} onClick={onYes}>
+          {yes}
+        </Button>
+      </DialogButtons>
+    </Dialog>
+  )
+}
+
+/** What is shown instead of data: nothing yet, or why there is none. */
+export function Missing({ language, state }: Pick<PartProps, 'language'> & { readonly state: Fetched<unknown> }) {
+  if (state.kind !== 'failed') return null
+  return (
+    <Card>
+      <Empty>{state.code === '' ? commonTexts({ language }).noAnswer : visibleText(state.reason)}</Empty>
+    </Card>
+  )
+}
