@@ -164,7 +164,8 @@ describe('Q17: replay', () => {
       const journal = async (id: string): Promise<readonly JournalRecord[]> =>
         (await context.store.journal(id)).map(change)
       const altered = { ...context, store: { ...context.store, journal } }
-      return replay.run(altered, { run }, () => {}) as Promise<Extract<ReplayOutput, { note: string | null }>>
+      const asked = { run, detach: false }
+      return replay.run(altered, asked, () => {}) as Promise<Extract<ReplayOutput, { note: string | null }>>
     }
     const withOldCompiler = (record: JournalRecord): JournalRecord =>
       record.kind === 'model_requested' ? { ...record, compiler: 4, digest: 'of then' } : record

@@ -89,7 +89,7 @@ function queueWork(host: PluginHost): Omit<QueueWork, keyof Services['queue']> {
     prepareWorkspace: workspacePreparer(host),
     receivedFiles,
     timeLimit: () => engine.budget.ms,
-    replay: (dispatch, past, records) => replayRun(engine, dispatch, past, records),
+    replay: (dispatch, past, records, onRequest) => replayRun(engine, dispatch, past, records, onRequest),
   }
 }
 

@@ -32,6 +32,7 @@ const replayShape = z.object({
 
 const forkShape = z.object({
   run_id: z.string(),
+  session_id: z.string(),
   forked_from: z.object({ run_id: z.string(), step: z.number() }),
   status: z.enum(DISPATCH_STATUSES),
   stop_reason: z.enum(STOP_REASONS).nullable(),
@@ -70,11 +71,16 @@ export const replay = defineCommand({
     model: z.string().min(1).optional().describe('with --from: model of the fork'),
     parser: z.string().min(1).optional().describe('with --from: parser of the fork'),
     memory: z.string().min(1).optional().describe('with --from: memory of the fork'),
+    detach: z.boolean().default(false).describe('with --from: do not wait for the end of the fork'),
   }),
   output: z.union([replayShape, forkShape]),
-  async run(context, { run, from, ...wanted }, tell) {
+  async run(context, { run, from, detach, ...wanted }, tell) {
     const recorded = await findRun(context, run)
-    if (from !== undefined) return fork(context, recorded, from, wanted, tell)
+    if (from !== undefined) {
+      const forked = await fork(context, recorded, from, wanted, tell)
+      if (!detach) await watchDispatch(context, forked.run_id, tell)
+      return { ...forked, ...(await readRunEnding(context, forked.run_id, forked.session_id)) }
+    }
     if (Object.values(wanted).some((value) => value !== undefined))
       throw new TirelessError('usage', {
         what: 'a replay uses the recorded model, parser and memory',
@@ -83,7 +89,11 @@ export const replay = defineCommand({
     const { dispatch, past, records } = recorded
     return compareEvents(context, dispatch, records, await context.replay(dispatch, past, records))
   },
-  exitCode: (output) => ('identical' in output ? (output.identical ? 0 : 1) : output.status === 'done' ? 0 : 1),
+  exitCode(output) {
+    // A detached fork has not started, or runs.
+    const isFine = 'identical' in output ? output.identical : ['done', 'pending', 'running'].includes(output.status)
+    return isFine ? 0 : 1
+  },
 })
 
 function compareEvents(
@@ -156,7 +166,7 @@ async function fork(
   from: number,
   wanted: { model?: string | undefined; parser?: string | undefined; memory?: string | undefined },
   tell: Parameters<typeof watchDispatch>[2],
-): Promise<z.input<typeof forkShape>> {
+): Promise<Pick<z.input<typeof forkShape>, 'run_id' | 'session_id' | 'forked_from' | 'workspace' | 'files'>> {
   const { store, clock, ids } = context
   const dispatch_id = ids.next()
   const session_id = `${dispatch.agent_id}-${dispatch_id}`
@@ -178,9 +188,8 @@ async function fork(
     // The copied workspace keeps the label of the original (I12).
     ...(label === undefined ? [] : [{ op: 'label', of: workspaceKey(workspace), label } as const]),
   ])
-  await watchDispatch(context, dispatch_id, tell)
-  const ending = await readRunEnding(context, dispatch_id, session_id)
-  return { run_id: dispatch_id, forked_from: { run_id: dispatch.dispatch_id, step: from }, workspace, files, ...ending }
+  const forked_from = { run_id: dispatch.dispatch_id, step: from }
+  return { run_id: dispatch_id, session_id, forked_from, workspace, files }
 }
 
 /**

@@ -18,6 +18,7 @@ import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { findRun } from './lib/find-run.ts'
 import { runSetupSchema, typedAs } from './lib/output-schemas.ts'
+import { type FullStep, readStep } from './lib/read-step.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
 
 const manifestShape = z.object({
@@ -53,9 +54,9 @@ export async function readRedactedRecords(
   return records.map((record) => redactValue(record, context.redact))
 }
 
-async function traceIn(context: Needs<'redact' | 'store'>, run_id: string): Promise<ReadTrace> {
+/** Contract: the trace of a run, redacted; empty if the run was claimed but has no records yet. */
+export async function readTrace(context: Needs<'redact' | 'store'>, run_id: string): Promise<ReadTrace> {
   const dispatch = await context.store.dispatch(run_id)
-  // A run that was claimed but has no records yet has an empty trace; that is not an error.
   const hasRecords = dispatch?.status !== 'running' || (await isStarted(context, dispatch))
   const records = hasRecords ? await readRedactedRecords(context, run_id) : []
   return { ...traceFromRecords({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
@@ -119,35 +120,45 @@ const traceShape = z.object({
       }),
     )
     .nullable(),
+  step: typedAs<FullStep>(z.looseObject({ step_id: z.number() }))
+    .nullable()
+    .describe('one step in full: input, request, answer, calls with arguments and results, approvals, errors'),
   torn: z.array(z.string()).describe('trace files with unreadable lines'),
 })
 
 export const traceShow = defineCommand({
   name: 'trace show',
-  summary: 'show one run: its steps, its events, or the composition of its prompts',
-  example: 'trace show 1a2b3c --events',
+  summary: 'show one run: its steps, its events, the composition of its prompts, or one step in full',
+  example: 'trace show 1a2b3c --step 3 --request',
   runsIn: 'any_process',
-  needs: ['redact', 'store'],
+  needs: ['redact', 'replay', 'store'],
   positional: ['run'],
   input: z.object({
     run: runInput,
     steps: z.boolean().default(false).describe('show steps (default)'),
     events: z.boolean().default(false).describe('show events'),
+    after: z.int().nonnegative().default(0).describe('show only events after the one with this number'),
     prompt: z.boolean().default(false).describe('show what each prompt consists of, and the share served from cache'),
+    step: z.int().positive().optional().describe('show this step in full'),
+    request: z.boolean().default(false).describe('with --step: show what was sent to the model'),
   }),
   output: traceShape,
-  run: async (context, asked) => printTrace(await traceIn(context, asked.run), asked),
-  runClosed: async ({ traces }, asked) => printTrace(await traces.read(asked.run), asked),
+  async run(context, { step, ...asked }) {
+    const full = step === undefined ? null : await readStep(context, { ...asked, step })
+    return printTrace(await readTrace(context, asked.run), asked, full)
+  },
+  runClosed: async ({ traces }, asked) => printTrace(await traces.read(asked.run), asked, null),
 })
 
 function printTrace(
   { manifest, steps, events, torn }: ReadTrace,
-  asked: { readonly steps: boolean; readonly events: boolean; readonly prompt: boolean },
+  asked: { readonly steps: boolean; readonly events: boolean; readonly prompt: boolean; readonly after: number },
+  step: FullStep | null,
 ): z.input<typeof traceShape> {
   return {
     manifest: printable(manifest),
-    steps: asked.steps || !(asked.events || asked.prompt) ? [...steps] : null,
-    events: asked.events ? [...events] : null,
+    steps: asked.steps || !(asked.events || asked.prompt || step) ? [...steps] : null,
+    events: asked.events ? events.filter(({ seq }) => seq > asked.after) : null,
     prompts: asked.prompt
       ? promptsFromEvents(events).map(({ cut, dropped, ...prompt }) => ({
           ...prompt,
@@ -155,6 +166,7 @@ function printTrace(
           dropped: [...dropped],
         }))
       : null,
+    step,
     torn: [...torn],
   }
 }
@@ -168,7 +180,7 @@ export const traceExport = defineCommand({
   positional: ['run'],
   input: z.object({ run: runInput, html: z.string().min(1).describe('the file to write').meta({ path: true }) }),
   output: z.object({ run_id: z.string(), file: z.string(), bytes: z.number() }),
-  run: async (context, { run, html }) => writeHtml(await traceIn(context, run), html),
+  run: async (context, { run, html }) => writeHtml(await readTrace(context, run), html),
   runClosed: async ({ traces }, { run, html }) => writeHtml(await traces.read(run), html),
 })
 

@@ -20,7 +20,7 @@ import type { RunSources } from './sources.ts'
 
 export const LIVE_SOURCES: RunSources = {
   start: { waitsForBehaviour: true, findTaskIssues, findOutputs, confirmIssues: (found) => found, recallFacts },
-  requests: { nextModelId, findFallback, maxCostUsd, checkAnswer, costUsd },
+  requests: { nextModelId, findFallback, maxCostUsd, onRequest() {}, checkAnswer, costUsd },
   calls: { findApprovedCalls, findHeldCalls, labelResult, taintWorkspace },
   recovery: { recoverCall, unrecoveredResult },
   rules: { askRecoveryRules, askStopRules },

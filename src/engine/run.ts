@@ -141,6 +141,8 @@ export interface PromptPrefix {
   readonly bytes: number
   /** Estimated tokens by section. */
   readonly sections: Readonly<Record<string, number>>
+  /** The sections of the system prompt, in order. */
+  readonly parts: readonly { readonly name: string; readonly text: string; readonly tokens: number }[]
 }
 
 /**

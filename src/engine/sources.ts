@@ -14,13 +14,13 @@ import type { StopReason } from '../domain/stop-reason.ts'
 import type { ChildReport } from '../domain/sub-agent.ts'
 import type { Budget } from '../domain/task.ts'
 import type { Resolution } from '../domain/unknown-outcome.ts'
-import type { Model } from '../ports/model.ts'
+import type { Model, ModelRequest } from '../ports/model.ts'
 import type { StopQuestion } from '../ports/stop-rule.ts'
 import type { HeldCalls } from './calls/gate.ts'
 import type { RecordedLabel } from './calls/result-labels.ts'
 import type { RuledEnding } from './phases/end-by-plugin.ts'
 import type { RecoveryQuestion, RuledRecovery } from './recovery-rules.ts'
-import type { ClaimedRun, ObservedRun, Run } from './run.ts'
+import type { ClaimedRun, ObservedRun, PromptPrefix, Run } from './run.ts'
 import type { IntendedCall, OpenTurn } from './session/session-thread.ts'
 
 export interface RunSources {
@@ -46,6 +46,13 @@ export interface StartSource {
   recallFacts(run: Run, input: readonly Observation[]): Promise<RecalledFacts | undefined>
 }
 
+/** A request with the sections of its system prompt; `digest` as in its record. */
+export interface SentRequest extends ModelRequest {
+  readonly model: string
+  readonly sections: PromptPrefix['parts']
+  readonly digest: string
+}
+
 /** The model of a request, and its costs. */
 export interface RequestSource {
   /** Contract: the id of the model to call; undefined if none can be called now. May throw a failure of the step. */
@@ -60,6 +67,8 @@ export interface RequestSource {
    * cost could exceed a limit of the run.
    */
   maxCostUsd(run: Run, bytes: number): number | undefined
+  /** Contract: called with every request before it is sent; must not throw. */
+  onRequest(request: SentRequest): void
   /** Contract: resolves to the answer of `call` if it is valid; rejects otherwise. */
   checkAnswer(model: Model, call: () => Promise<ModelAnswer>): Promise<ModelAnswer>
   /** Contract: the cost of an answer in US dollars; undefined for an unmetered model. */

@@ -36,6 +36,7 @@ import { redactingSink } from './redacting-sink.ts'
 import { readJsonBody } from './request-body.ts'
 import { NOT_BUILT, type PageFile, pageFiles } from './static-files.ts'
 import { broadcastStatus } from './status-broadcast.ts'
+import { sendTrace } from './trace-download.ts'
 import { createWebSockets } from './web-sockets.ts'
 import { receiveWebhook } from './webhooks.ts'
 import { sendWorkspaceFile } from './workspace-file.ts'
@@ -154,6 +155,7 @@ const statusReader =
 
 const EVENTS_PATH = `${API}/events`
 const FILES_PATH = `${API}/files`
+const DOWNLOAD_PATH = `${API}/trace/download`
 const OPENAPI_PATH = `${API}/openapi.json`
 
 function routes(deps: RouteDeps): Hono<HonoEnv> {
@@ -178,12 +180,13 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
   app.use(`${API}/*`, requireOwner(access))
   app.get(EVENTS_PATH, (c) => streamEvents(c, deps))
   app.get(FILES_PATH, (c) => sendWorkspaceFile(c, deps.context))
+  app.get(DOWNLOAD_PATH, (c) => sendTrace(c, deps.context))
   app.get(OPENAPI_PATH, (c) => c.json(openApi(endpoints)))
   for (const endpoint of endpoints) mount(app, endpoint, deps.context)
   app.notFound((c) => {
     const index = isPageAddress(c) ? deps.files.get('/') : undefined
     if (index) return c.body(index.body, 200, index.headers)
-    const isRead = [EVENTS_PATH, FILES_PATH, OPENAPI_PATH].includes(c.req.path)
+    const isRead = [EVENTS_PATH, FILES_PATH, DOWNLOAD_PATH, OPENAPI_PATH].includes(c.req.path)
     const allowed = isRead ? 'GET' : endpoints.find(({ path }) => path === c.req.path)?.method
     if (allowed === undefined)
       throw new TirelessError('not_found', { what: 'no such path', got: c.req.path, fix: `see ${OPENAPI_PATH}` })

@@ -3,13 +3,15 @@
 import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { truncateText } from '../../domain/truncate.ts'
 import { style } from '../terminal.ts'
+import { renderStep } from './trace-step.ts'
 
 type ShownTrace = CommandOutput<'trace show'>
 type ShownStep = NonNullable<ShownTrace['steps']>[number]
 type ShownEvent = NonNullable<ShownTrace['events']>[number]
 type Prompt = NonNullable<ShownTrace['prompts']>[number]
 
-export function renderTrace({ manifest, steps, events, prompts, torn }: ShownTrace): string {
+export function renderTrace({ manifest, steps, events, prompts, step, torn }: ShownTrace): string {
+  if (step) return renderStep(step).join('\n')
   const { run_id, status, stop_reason, step_count, event_count, error } = manifest
   return [
     `${style('bold', String(run_id))} ${String(stop_reason ?? status)}, ${step_count} steps, ${event_count} events`,

@@ -8,6 +8,7 @@ import type { Skill, SkillChange, SkillFileText, SkillFinding } from '../../doma
 import type { Policy } from '../../engine/calls/policy-check.ts'
 import type { BudgetLimits } from '../../engine/request/budget-reservation.ts'
 import type { Breaker } from '../../engine/request/model-fallback.ts'
+import type { SentRequest } from '../../engine/sources.ts'
 import type { ChannelConnections } from '../../kernel/channels/connections.ts'
 import type { CycleOutcome } from '../../kernel/cycle/cycle.ts'
 import type { Notifier } from '../../kernel/notify/notifier.ts'
@@ -98,11 +99,15 @@ export interface QueueWork {
   readonly receivedFiles: ReceivedFiles
   /** Default time limit of a dispatch in milliseconds; null: no limit. */
   timeLimit(): number | null
-  /** Contract: repeats a recorded run without models and tools; returns the new records (engine/replay/replay.ts). */
+  /**
+   * Contract: repeats a recorded run without models and tools; returns the new records (engine/replay/replay.ts), and
+   * calls `onRequest` with each request that was sent to a model.
+   */
   replay(
     dispatch: Dispatch,
     past: readonly JournalRecord[],
     records: readonly JournalRecord[],
+    onRequest?: (request: SentRequest) => void,
   ): Promise<readonly JournalRecord[]>
   /** Contract: stops this process: running steps may finish, but are interrupted after `withinMs` milliseconds. */
   stop(withinMs: number): void

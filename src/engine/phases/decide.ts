@@ -95,6 +95,8 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
   const { requests } = run.engine.sources
   const reserved = requests.maxCostUsd(run, composition.bytes)
   const upto = thread.head + 1
+  // Digest of the prompt prefix and the conversation, without the text that only this request adds (`prepared`).
+  const digest = hash('sha256', prefix.digest + measureConversation(thread.conversation).digest)
   appendRecord(run, {
     kind: 'model_requested',
     turn: open.turn,
@@ -102,8 +104,7 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
     from: 1,
     upto,
     compiler: COMPILER_VERSION,
-    // Digest of the prompt prefix and the conversation, without the text that only this request adds (`prepared`).
-    digest: hash('sha256', prefix.digest + measureConversation(thread.conversation).digest),
+    digest,
     ...(prepared === undefined ? {} : { prepared }),
     composition,
     ...(reserved === undefined ? {} : { reserved }),
@@ -112,6 +113,7 @@ async function requestAnswer(run: Run, open: OpenTurn): Promise<ModelAnswer> {
   if (run.signal.aborted) throw new TirelessError('aborted', 'the run was interrupted before the model was called')
   const request = { system: prefix.system, tools: prefix.tools, messages: thread.conversation.messages }
   const { model, signal } = run
+  requests.onRequest({ ...request, model: model.id, sections: prefix.parts, digest })
   const onText = (text: string): void => {
     if (typeof text === 'string') sendDelta(run, { kind: 'text', text })
   }

@@ -25,9 +25,13 @@ import { Suspended } from '../suspended.ts'
 import { endedBy, recordedError } from './recorded-ports.ts'
 import type { ReplayTape } from './replay-tape.ts'
 
-export const createReplaySources = (tape: ReplayTape, setup: RunSetup): RunSources => ({
+export const createReplaySources = (
+  tape: ReplayTape,
+  setup: RunSetup,
+  onRequest: RequestSource['onRequest'],
+): RunSources => ({
   start: recordedStart(tape),
-  requests: recordedRequests(tape, setup),
+  requests: { ...recordedRequests(tape, setup), onRequest },
   calls: recordedCalls(tape),
   recovery: recordedRecovery(tape),
   rules: recordedRules(tape),
@@ -45,7 +49,7 @@ function recordedStart(tape: ReplayTape): StartSource {
   }
 }
 
-function recordedRequests(tape: ReplayTape, { model }: RunSetup): RequestSource {
+function recordedRequests(tape: ReplayTape, { model }: RunSetup): Omit<RequestSource, 'onRequest'> {
   return {
     nextModelId() {
       const failure = tape.nextFailure()

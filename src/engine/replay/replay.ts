@@ -14,6 +14,7 @@ import { Interruption } from '../abort-reason.ts'
 import { advanceDispatch, type CancelSignals, type StopSignals } from '../advance.ts'
 import { Breaker } from '../request/model-fallback.ts'
 import type { Engine } from '../run.ts'
+import type { RequestSource } from '../sources.ts'
 import {
   recordedClock,
   recordedCritic,
@@ -33,27 +34,37 @@ import { ReplayTape } from './replay-tape.ts'
  */
 const MAX_BARREN = 3
 
-/** Contract: returns the records that the engine produces, up to the end of the recording or the first divergence. */
+/**
+ * Contract: returns the records that the engine produces, up to the end of the recording or the first divergence.
+ * `onRequest`: called with every request that a live run would send.
+ */
 export async function replayRun(
   engine: Engine,
   dispatch: Dispatch,
   past: readonly JournalRecord[],
   records: readonly JournalRecord[],
+  onRequest: RequestSource['onRequest'] = () => {},
 ): Promise<readonly JournalRecord[]> {
   const tape = new ReplayTape(records, past)
   for (let barren = 0; barren < MAX_BARREN && !tape.isOver(); ) {
     const before = tape.committedRecords().length
-    await replayProcess(engine, dispatch, tape)
+    await replayProcess(engine, dispatch, tape, onRequest)
     barren = tape.committedRecords().length > before ? 0 : barren + 1
   }
   return tape.committedRecords()
 }
 
 /** Replays one process of the run, until the run ends, is released, or the process was killed. */
-async function replayProcess(engine: Engine, dispatch: Dispatch, tape: ReplayTape): Promise<void> {
+async function replayProcess(
+  engine: Engine,
+  dispatch: Dispatch,
+  tape: ReplayTape,
+  onRequest: RequestSource['onRequest'],
+): Promise<void> {
   const { drain, abort, cancelling, died } = startProcess(tape)
   const setup = tape.setup()
-  const isolated = isolateEngine(engine, createReplayStore(dispatch, tape), tape, setup)
+  const sources = createReplaySources(tape, setup, onRequest)
+  const isolated = { ...isolateEngine(engine, createReplayStore(dispatch, tape), tape, setup), sources }
   const replayed = { ...dispatch, metadata: { ...dispatch.metadata, ...recordedOverrides(tape, setup) } }
   const finished = advanceDispatch(isolated, replayed, { drain, abort }, cancelling).then(
     () => {},
@@ -97,7 +108,6 @@ function isolateEngine(engine: Engine, store: Store, tape: ReplayTape, setup: Ru
   return {
     ...kept,
     store,
-    sources: createReplaySources(tape, setup),
     clock: recordedClock(tape),
     ids: { next: () => 'replay' },
     models: recordedModels(tape, setup),

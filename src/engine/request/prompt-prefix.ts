@@ -51,5 +51,6 @@ function buildPrefix({ behaviour, toolbox, parser, thread, overrides }: Run): Pr
     digest: hash('sha256', JSON.stringify([system, tools])),
     bytes: Buffer.byteLength(system) + toolsWeight.bytes,
     sections: { ...Object.fromEntries(parts.map(({ name, tokens }) => [name, tokens])), tools: toolsWeight.tokens },
+    parts: parts.map(({ name, text, tokens }) => ({ name, text, tokens })),
   }
 }
