@@ -58,7 +58,10 @@ export function createAgentDirectory(
       change(file, placed)
       return file
     },
-    tryChange: (id, changes) => void tryChange(...placeChanges(id, changes)),
+    tryChange(id, changes) {
+      const [file, placed] = placeChanges(id, changes)
+      return { agent: agentIn(tryChange(file, placed), id), file }
+    },
     remove(id) {
       const { file, path } = entryOf(loaded(), id)
       if (file === null) change(configFile, [{ path: [...path], value: undefined }])

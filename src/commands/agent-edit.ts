@@ -21,7 +21,7 @@ import {
 import { revisionOf } from './lib/agent-revision.ts'
 import { defineCommand } from './lib/command.ts'
 import type { ConfigChange, Needs } from './lib/context.ts'
-import { DESCRIBE_NEEDS, describeAgent } from './lib/describe-agent.ts'
+import { DESCRIBE_NEEDS, describeAgent, describeDefined } from './lib/describe-agent.ts'
 import { planSchedule, SCHEDULE_NEEDS } from './lib/understand-schedule.ts'
 
 const EDIT_NEEDS = [...SCHEDULE_NEEDS, ...DESCRIBE_NEEDS, 'machine', 'tools'] as const
@@ -80,10 +80,12 @@ export const agentEdit = defineCommand({
     if (changes.length + documents.length === 0) throw noChange(context, id)
     // The files are read again: a schedule may have taken a model's time to understand.
     if (revision !== undefined) requireRevision(context, id, revision)
-    if (changes.length > 0) agentDirectory[dry_run ? 'tryChange' : 'change'](id, changes)
-    if (!dry_run) for (const { name, value } of documents) agentDirectory.writeDocument(id, name, value)
-    if (!dry_run) kernel.reloadSchedules()
-    return { ...(await describeAgent(context, id)), ...when?.summary, dry_run }
+    const said = { ...when?.summary, dry_run }
+    if (dry_run) return { ...(await describeDefined(context, agentDirectory.tryChange(id, changes), [])), ...said }
+    if (changes.length > 0) agentDirectory.change(id, changes)
+    for (const { name, value } of documents) agentDirectory.writeDocument(id, name, value)
+    kernel.reloadSchedules()
+    return { ...(await describeAgent(context, id)), ...said }
   },
 })
 

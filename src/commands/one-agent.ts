@@ -5,6 +5,7 @@ import type { Agent } from '../domain/agent.ts'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
 import { writeDuration } from '../domain/duration.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { outcomeOf } from '../domain/outcome.ts'
 import { titleOfRun } from '../domain/title.ts'
 import { parseSchedule } from '../kernel/schedule/schedule.ts'
 import { localZone } from '../kernel/schedule/time-zone.ts'
@@ -27,6 +28,7 @@ const shownRun = z.object({
   status: z.enum(DISPATCH_STATUSES),
   created_at: z.string(),
   title: z.string(),
+  outcome: z.string().nullable().describe('first lines of the result, else the error, else what it waits for'),
   result: z.string().nullable(),
   error: z.string().nullable(),
 })
@@ -75,10 +77,11 @@ export const agentShow = defineCommand({
       behaviours: context.behavioursOf(id).map(({ name, isOwn }) => ({ name, own: isOwn })),
       usd_per_run: costOfRun(context, agent, described.uses_model),
       cost_days: costByDay(context, spend, id),
-      runs: runs.map(({ dispatch_id, status, created_at, prompt, metadata, result, error }) => ({
-        ...{ dispatch_id, status, created_at, result, error },
-        title: titleOfRun(prompt, metadata.behaviour),
-      })),
+      runs: runs.map((dispatch) => {
+        const { dispatch_id, status, created_at, prompt, metadata, result, error } = dispatch
+        const title = titleOfRun(prompt, metadata.behaviour)
+        return { dispatch_id, status, created_at, result, error, title, outcome: outcomeOf(dispatch) }
+      }),
     }
   },
 })

@@ -5,17 +5,18 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { loginAt, openTab } from './chromium.ts'
 import { type HttpApp, openHttpApp } from './http-app.ts'
+import { freshFolder } from './open-app.ts'
 
 const CALLS = [{ tool: 'create_file', args: { path: 'log.md', content: 'done' } }]
 
-export async function openAgentsApp(t: TestContext, yaml: string): Promise<HttpApp> {
+export async function openAgentsApp(t: TestContext, yaml: string, home = freshFolder(t)): Promise<HttpApp> {
   const stopping = new AbortController()
   const signals = { drain: stopping.signal, abort: stopping.signal }
   const model = {
     ...scriptedModel(({ messages }) => (messages.length > 1 ? { text: '## Summary\ndone' } : { calls: CALLS })),
     price: { input: 3, output: 15, max_output: 1000 },
   }
-  const served = await openHttpApp(t, { yaml: `server: { port: 0 }\n${yaml}`, model, signals })
+  const served = await openHttpApp(t, { home, yaml: `server: { port: 0 }\n${yaml}`, model, signals })
   const draining = served.app.context.drain({ untilIdle: false })
   t.after(async () => {
     stopping.abort()

@@ -36,3 +36,6 @@ export type AgentList = CommandOutput<'agent list'>
 export type AgentEntry = AgentList['items'][number]
 /** What `agent new` would create. */
 export type AgentPreview = CommandOutput<'agent new'>
+/** One agent with all that can be edited. */
+export type AgentDetails = CommandOutput<'agent show'>
+export type ToolEntry = CommandOutput<'tools list'>['items'][number]

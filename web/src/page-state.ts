@@ -148,6 +148,11 @@ export class PageState {
     return () => this.#refreshers.delete(fetch)
   }
 
+  /** Contract: what the place shows is fetched anew when it resolves. */
+  async refresh(): Promise<void> {
+    await Promise.allSettled([...this.#refreshers].map((fetch) => fetch()))
+  }
+
   /** Contract: the run is in `view.runs` with all its steps, however long ago it ended. */
   async loadRun({ dispatch_id, agent_id, title }: { dispatch_id: string; agent_id: string; title: string }) {
     await this.#runs.fetchRun(dispatch_id, agent_id, title).catch((thrown) => this.reportFailure(thrown))

@@ -22,8 +22,8 @@ export interface AgentDirectory {
   tryAdd(agentId: string, keys: Readonly<Record<string, Json>>): DefinedAgent
   /** Contract: changes the agent's file and returns its name; a throw changes nothing. Paths start at the agent. */
   change(agentId: string, changes: readonly ConfigChange[]): string
-  /** Contract: throws what `change` would throw; changes nothing. */
-  tryChange(agentId: string, changes: readonly ConfigChange[]): void
+  /** Contract: throws what `change` would throw; the agent as it would be. Changes nothing. */
+  tryChange(agentId: string, changes: readonly ConfigChange[]): DefinedAgent
   /** Contract: the texts of `role.md` and `self.md` in the agent's folder; null: there is no such file. */
   documents(agentId: string): Readonly<Record<AgentDocument, string | null>>
   /** Contract: replaces the whole text; an empty one removes the file. */

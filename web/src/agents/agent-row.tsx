@@ -32,7 +32,7 @@ interface RowProps {
   readonly agent: AgentEntry
 }
 
-const agentHref = (id: string): string => `/agents/${encodeURIComponent(id)}`
+export const agentHref = (id: string): string => `/agents/${encodeURIComponent(id)}`
 
 export function AgentRow({ page, context, agent }: RowProps) {
   const { language } = context
@@ -91,7 +91,7 @@ function What({ id, kind, does, model }: WhatProps) {
   )
 }
 
-const Chip = ({ children }: { readonly children: ComponentChildren }) => (
+export const Chip = ({ children }: { readonly children: ComponentChildren }) => (
   <span class="ml-2 rounded-md border border-line px-1.5 text-[12px] leading-5 whitespace-nowrap text-muted">
     {children}
   </span>
@@ -148,7 +148,7 @@ interface ButtonProps {
 }
 
 /** Contract: the run is queued when the button is free again; what came of it is in the list. */
-function RunNow({ page, language, id }: ButtonProps) {
+export function RunNow({ page, language, id }: ButtonProps) {
   const own = AGENTS_TEXTS[language]
   const busy = `agent run ${id}`
   const run = () => page.run('agent run', { id, detach: true }, { busy, done: own.started(visibleText(id)) })
@@ -163,7 +163,7 @@ interface EnableProps extends Omit<ButtonProps, 'id'> {
   readonly agent: Pick<AgentEntry, 'agent_id' | 'enabled'>
 }
 
-function EnableSwitch({ page, language, agent: { agent_id: id, enabled } }: EnableProps) {
+export function EnableSwitch({ page, language, agent: { agent_id: id, enabled } }: EnableProps) {
   const own = AGENTS_TEXTS[language]
   const busy = `agent switch ${id}`
   const change = () =>

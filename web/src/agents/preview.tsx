@@ -4,11 +4,12 @@ import type { ComponentChildren } from 'preact'
 import { readCommand } from '../api.ts'
 import type { AgentPreview } from '../api-types.ts'
 import { Button } from '../components.tsx'
-import { count, dayTime, type Language, money, relativeTime, visibleText } from '../format.ts'
+import { count, type Language, money, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { AGENTS_TEXTS } from '../texts/agents.ts'
 import { useFetched } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
+import { NextTimes } from './next-times.tsx'
 import { WhenField } from './when-field.tsx'
 
 interface PreviewProps {
@@ -72,23 +73,6 @@ function saySchedule({ schedule, when, when_zh }: AgentPreview, language: Langua
 
 const pathOf = (watched: unknown): string =>
   typeof watched === 'object' && watched !== null ? Object.values(watched).map(String).join(' ') : String(watched)
-
-interface TimesProps {
-  readonly context: ViewContext
-  /** ISO instants. */
-  readonly times: readonly string[]
-}
-
-/** Local time of day, and how soon. */
-const NextTimes = ({ context: { language, now }, times }: TimesProps) => (
-  <ol class="figures" data-next-times>
-    {times.map((at) => (
-      <li key={at}>
-        {dayTime(Date.parse(at), language)} <span class="label">{relativeTime(Date.parse(at), now, language)}</span>
-      </li>
-    ))}
-  </ol>
-)
 
 function OfferedTools({ page, language }: { readonly page: PageState; readonly language: Language }) {
   const tools = useFetched(page, '', () => readCommand('tools list'))

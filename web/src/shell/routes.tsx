@@ -32,6 +32,11 @@ export const ROUTES: readonly Route[] = [
     place: lazyPlace(async () => (await import('../work/workspace.tsx')).Workspace),
   },
   { pattern: '/agents', name: 'agents', place: lazyPlace(async () => (await import('../agents/agents.tsx')).Agents) },
+  {
+    pattern: '/agents/:id',
+    name: 'agents',
+    place: lazyPlace(async () => (await import('../agents/agent.tsx')).AgentPage),
+  },
   { pattern: '/costs', name: 'costs', place: lazyPlace(async () => (await import('../costs/costs.tsx')).Costs) },
   {
     pattern: '/reports',
