@@ -1,4 +1,4 @@
-/** One agent's page: every setting is edited and read back, a concurrent edit loses nothing, deleting says what stays. */
+/** One agent's page: every setting is edited and read back, and a concurrent edit loses nothing. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,8 @@ function writeHostileAgent(home: string): void {
   const watch = JSON.stringify(PAYLOAD.replaceAll(/\s+/g, ' '))
   writeFileSync(
     join(folder, 'agent.yaml'),
-    `prompt: ${text}\ndescription: ${text}\nworkspace: "workspaces/<b onclick=hacked=8>"\nenabled: false\nwatch: [${watch}]\n`,
+    `prompt: ${text}\ndescription: ${text}\nworkspace: "workspaces/<b onclick=hacked=8>"\n` +
+      `enabled: false\nwatch: [${watch}]\n`,
   )
   for (const name of ['role.md', 'self.md']) writeFileSync(join(folder, name), PAYLOAD)
 }

@@ -32,7 +32,7 @@ interface RowProps {
   readonly agent: AgentEntry
 }
 
-export const agentHref = (id: string): string => `/agents/${encodeURIComponent(id)}`
+const agentHref = (id: string): string => `/agents/${encodeURIComponent(id)}`
 
 export function AgentRow({ page, context, agent }: RowProps) {
   const { language } = context

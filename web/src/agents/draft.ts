@@ -22,7 +22,7 @@ export interface AgentDraft {
 
 export type FieldName = keyof AgentDraft
 
-export const FIELD_NAMES = [
+const FIELD_NAMES = [
   ...(['prompt', 'schedule', 'enabled', 'tools', 'model', 'workspace', 'priority', 'timeout', 'cooldown'] as const),
   ...(['description', 'role', 'self'] as const),
 ] as const satisfies readonly FieldName[]

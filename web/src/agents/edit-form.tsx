@@ -26,9 +26,45 @@ interface EditFormProps {
   onClose(): void
 }
 
-export function EditForm({ page, context, agent, onClose }: EditFormProps) {
+export function EditForm(props: EditFormProps) {
+  const { page, context, agent, onClose } = props
   const own = AGENT_TEXTS[context.language]
-  const { texts } = context
+  const { base, draft, form, isBusy, isAsking, save, stopAsking, startFrom } = useForm(props)
+  const hasConflict = agent.revision !== base.revision
+  return (
+    <Card class="p-4 sm:p-5">
+      <form
+        data-form={base.agent_id}
+        aria-label={own.settings}
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save(false)
+        }}
+      >
+        {hasConflict && (
+          <Conflict
+            {...{ own, base, agent, draft }}
+            keepMine={() => startFrom(mergeDrafts(draft, draftOf(base), draftOf(agent)))}
+            takeTheirs={() => startFrom(draftOf(agent))}
+          />
+        )}
+        <Fields {...{ page, context, form, agent: base }} />
+        <div class="mt-5 flex flex-wrap items-center gap-2">
+          <Button look="main" type="submit" busy={isBusy || hasConflict}>
+            {isBusy ? own.saving : own.save}
+          </Button>
+          <Button onClick={onClose}>{context.texts.cancel}</Button>
+          {changedFields(draft, draftOf(base)).length > 0 && <span class="label">{own.unsaved}</span>}
+        </div>
+      </form>
+      {isAsking && <AskOften {...{ context, isBusy }} onYes={() => void save(true)} onNo={stopAsking} />}
+    </Card>
+  )
+}
+
+/** What the owner has written, what is wrong with it, and how it is saved. */
+function useForm({ page, context, agent, onClose }: EditFormProps) {
+  const own = AGENT_TEXTS[context.language]
   const [base, setBase] = useState(agent)
   const [draft, setDraft] = useState(() => draftOf(agent))
   const [errors, setErrors] = useState<FieldErrors>({})
@@ -47,55 +83,36 @@ export function EditForm({ page, context, agent, onClose }: EditFormProps) {
     setBusy(false)
     setAsking(outcome?.kind === 'often')
     setErrors(outcome?.kind === 'wrong' ? outcome.errors : {})
-    if (outcome?.kind === 'conflict') await page.refresh()
-    if (outcome?.kind !== 'saved') return
-    page.toasts.add('live', own.saved(visibleText(base.agent_id)))
-    await page.refresh()
-    onClose()
+    if (outcome?.kind === 'saved') page.toasts.add('live', own.saved(visibleText(base.agent_id)))
+    if (outcome?.kind === 'saved' || outcome?.kind === 'conflict') await page.refresh()
+    if (outcome?.kind === 'saved') onClose()
   }
   const startFrom = (next: AgentDraft): void => {
     setBase(agent)
     setDraft(next)
     setErrors({})
   }
+  return { base, draft, form, isBusy, isAsking, save, startFrom, stopAsking: () => setAsking(false) }
+}
+
+interface AskOftenProps extends Pick<EditFormProps, 'context'> {
+  readonly isBusy: boolean
+  onYes(): void
+  onNo(): void
+}
+
+function AskOften({ context: { texts, language }, isBusy, onYes, onNo }: AskOftenProps) {
+  const own = AGENT_TEXTS[language]
   return (
-    <Card class="p-4 sm:p-5">
-      <form
-        data-form={base.agent_id}
-        aria-label={own.settings}
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save(false)
-        }}
-      >
-        {agent.revision !== base.revision && (
-          <Conflict
-            {...{ own, base, agent, draft }}
-            keepMine={() => startFrom(mergeDrafts(draft, draftOf(base), draftOf(agent)))}
-            takeTheirs={() => startFrom(draftOf(agent))}
-          />
-        )}
-        <Fields {...{ page, context, form, agent: base }} />
-        <div class="mt-5 flex flex-wrap items-center gap-2">
-          <Button look="main" type="submit" busy={isBusy || agent.revision !== base.revision}>
-            {isBusy ? own.saving : own.save}
-          </Button>
-          <Button onClick={onClose}>{texts.cancel}</Button>
-          {changedFields(draft, draftOf(base)).length > 0 && <span class="label">{own.unsaved}</span>}
-        </div>
-      </form>
-      {isAsking && (
-        <Dialog title={own.oftenTitle} onClose={() => setAsking(false)}>
-          <p class="mt-2 text-muted">{AGENTS_TEXTS[context.language].maker.often}</p>
-          <DialogButtons>
-            <Button onClick={() => setAsking(false)}>{texts.cancel}</Button>
-            <Button look="main" busy={isBusy} onClick={() => void save(true)}>
-              {own.oftenYes}
-            </Button>
-          </DialogButtons>
-        </Dialog>
-      )}
-    </Card>
+    <Dialog title={own.oftenTitle} onClose={onNo}>
+      <p class="mt-2 text-muted">{AGENTS_TEXTS[language].maker.often}</p>
+      <DialogButtons>
+        <Button onClick={onNo}>{texts.cancel}</Button>
+        <Button look="main" busy={isBusy} onClick={onYes}>
+          {own.oftenYes}
+        </Button>
+      </DialogButtons>
+    </Dialog>
   )
 }
 

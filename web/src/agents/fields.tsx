@@ -87,12 +87,14 @@ export function TextField({ form, name }: { readonly form: FormState; readonly n
   )
 }
 
+const AREA_CLASSES = 'field-sizing-content max-h-[60vh] min-h-24 font-mono text-[13px]'
+
 export function AreaField({ form, name }: { readonly form: FormState; readonly name: TextName }) {
   return (
     <Field form={form} name={name}>
       <textarea
         {...describedBy(form, name)}
-        class={`${INPUT_CLASSES} field-sizing-content max-h-[60vh] min-h-24 font-mono text-[13px] ${borderOf(form, name)}`}
+        class={`${INPUT_CLASSES} ${AREA_CLASSES} ${borderOf(form, name)}`}
         spellcheck={false}
         value={form.draft[name]}
         onInput={({ currentTarget }) => form.set(name, currentTarget.value)}

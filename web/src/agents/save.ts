@@ -15,7 +15,7 @@ import {
 /** The server's own words on a field; empty: the field is wrong at first sight. */
 export type FieldErrors = Readonly<Partial<Record<FieldName, string>>>
 
-export type SaveOutcome =
+type SaveOutcome =
   | { readonly kind: 'saved' }
   | { readonly kind: 'wrong'; readonly errors: FieldErrors }
   /** The owner has to agree to a schedule that costs much. */
