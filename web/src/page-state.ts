@@ -149,7 +149,7 @@ export class PageState {
   }
 
   /** Contract: what the place shows is fetched anew when it resolves. */
-  async refresh(): Promise<void> {
+  async refetch(): Promise<void> {
     await Promise.allSettled([...this.#refreshers].map((fetch) => fetch()))
   }
 

@@ -84,7 +84,7 @@ function useForm({ page, context, agent, onClose }: EditFormProps) {
     setAsking(outcome?.kind === 'often')
     setErrors(outcome?.kind === 'wrong' ? outcome.errors : {})
     if (outcome?.kind === 'saved') page.toasts.add('live', own.saved(visibleText(base.agent_id)))
-    if (outcome?.kind === 'saved' || outcome?.kind === 'conflict') await page.refresh()
+    if (outcome?.kind === 'saved' || outcome?.kind === 'conflict') await page.refetch()
     if (outcome?.kind === 'saved') onClose()
   }
   const startFrom = (next: AgentDraft): void => {
