@@ -23,8 +23,6 @@ type GuideLanguage = (typeof GUIDE_LANGUAGES)[number]
 
 /** Thursday afternoon. */
 const NOW = Date.parse('2026-11-12T15:00:00+08:00')
-/** The reader looks a little later, so that nothing is in the future. */
-const READ_LATER_MS = 90_000
 const YAML = 'server: { port: 0 }\nkernel: { timezone: Asia/Shanghai }\n'
 
 const WORDS = {
@@ -234,7 +232,7 @@ export async function takePicture(
     timezoneId: 'Asia/Shanghai',
   })
   try {
-    await page.clock.setFixedTime(NOW + READ_LATER_MS)
+    await page.clock.install({ time: NOW })
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await page.goto(loginAt(served.login_url, picture.place))
     const shown = await picture.prepare({ page, app: served.app, home: served.home, words })
