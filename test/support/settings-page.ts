@@ -68,9 +68,16 @@ export async function assertSoundOnPhone(settings: SettingsPage, parts: readonly
   for (const part of parts) {
     await page.goto(`${settings.url}/settings/${part}`)
     await page.getByRole('heading', { name: '设置' }).waitFor()
-    await page.locator('main section, main article, main [role=status]').first().waitFor()
+    await page.locator('main section, main article, main search, main [role=status]').first().waitFor()
     await assertSound(page, `${part} on a phone`)
   }
   assert.deepEqual(complaints, [])
   await page.context().close()
 }
+
+/** A refused value is an error of the browser's console by itself; nothing else may be there. */
+export const unexpected = (complaints: readonly string[]): readonly string[] =>
+  complaints.filter((text) => !/status of 40[049] /.test(text))
+
+export const confirmIn = (page: Page, button: string): Promise<void> =>
+  page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()

@@ -26,6 +26,16 @@ export const Path = ({ children }: { readonly children: string }) => (
   <span class="font-mono text-[13px] wrap-anywhere">{visibleText(children)}</span>
 )
 
+const SCROLLED_CLASSES = 'max-h-56 overflow-auto rounded-md bg-sunken px-2.5 py-1.5 text-[13px] whitespace-pre-wrap'
+
+/** Text of others, which may be long: it scrolls. */
+export const Scrolled = ({ children }: { readonly children: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text is scrolled with the keyboard, too.
+  <pre class={`${SCROLLED_CLASSES} wrap-anywhere`} tabIndex={0}>
+    {visibleText(children)}
+  </pre>
+)
+
 interface RowProps {
   readonly name: string
   readonly children: ComponentChildren

@@ -7,7 +7,7 @@ import { count, type Language, visibleText } from '../format.ts'
 import { MCP_TEXTS } from '../texts/settings/mcp.ts'
 import { DeclareDialog } from './declare-tool.tsx'
 import { FormError, useAction } from './form.tsx'
-import { Confirm, Entry } from './frame.tsx'
+import { Confirm, Entry, Scrolled } from './frame.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 
 type Server = CommandOutput<'mcp list'>['items'][number]
@@ -18,8 +18,6 @@ interface ServerProps extends PartProps {
 }
 
 const TONES: Readonly<Record<Server['state'], Tone>> = { idle: 'other', starting: 'wait', up: 'live', down: 'fault' }
-
-const PRE_CLASSES = 'max-h-56 overflow-auto rounded-md bg-sunken px-2.5 py-1.5 whitespace-pre-wrap wrap-anywhere'
 
 const isWaiting = ({ status }: ServerTool): boolean => status === 'new' || status === 'changed'
 
@@ -56,7 +54,7 @@ export function ServerProblem({ language, server }: { readonly language: Languag
             <Chevron />
             {MCP_TEXTS[language].stderr}
           </summary>
-          <pre class={`mt-1 ${PRE_CLASSES}`}>{visibleText(stderr.join('\n'))}</pre>
+          <Scrolled>{stderr.join('\n')}</Scrolled>
         </details>
       )}
     </div>
@@ -112,8 +110,12 @@ function ServerButtons({ server: { name, tools }, ...props }: ServerProps) {
 function ServerTools({ server, ...props }: ServerProps) {
   const own = MCP_TEXTS[props.language]
   const { tools } = server
+  const [isOpen, setOpen] = useState(false)
+  // Opens for a tool that waits, and stays as the owner left it.
+  const toggled = ({ currentTarget }: { readonly currentTarget: HTMLDetailsElement }): void =>
+    setOpen(currentTarget.open)
   return (
-    <details class="group mt-1" open={tools.some(isWaiting)}>
+    <details class="group mt-1" open={isOpen || tools.some(isWaiting)} onToggle={toggled}>
       <summary class="label flex cursor-pointer list-none items-center gap-1 hover:text-ink">
         <Chevron />
         {own.toolCount(count(tools.length, props.language))}
@@ -147,9 +149,7 @@ function ToolView({ server, tool, ...props }: ServerProps & { readonly tool: Ser
       <p class="label">
         {declared ? `${own.reaches[effect.reach]} · ${own.recoveries[effect.recovery]}` : own.undeclared}
       </p>
-      {isWaiting(tool) && difference !== '' && (
-        <pre class={`${PRE_CLASSES} text-[13px]`}>{visibleText(difference)}</pre>
-      )}
+      {isWaiting(tool) && difference !== '' && <Scrolled>{difference}</Scrolled>}
       <p class="flex flex-wrap gap-2 pt-1">
         {isWaiting(tool) && (
           <Button busy={action.busy} onClick={() => void approve()}>
