@@ -27,7 +27,7 @@ describe('doctor, log and backups in Settings', { skip: WITHOUT_CHROMIUM }, () =
   })
   after(() => browser?.close())
 
-  test('doctor repairs a finding with one click; the log is searched and followed; a backup is made', async (t) => {
+  test('doctor repairs a finding with one click; the log is searched and followed', async (t) => {
     const settings = await openSettings(t, browser, 'doctor', { yaml: YAML })
     const { page, app, home } = settings
     chmodSync(home, 0o755)
@@ -64,8 +64,13 @@ describe('doctor, log and backups in Settings', { skip: WITHOUT_CHROMIUM }, () =
       await page.evaluate('scrollTo(0, document.body.scrollHeight)')
       return page.getByText('line 1', { exact: true }).isVisible()
     })
+    assert.deepEqual(unexpected(settings.complaints), [])
+    await assertSoundOnPhone(settings, ['', ...PARTS])
+  })
 
-    await openPart(page, 'Backup')
+  test('a backup is made into a folder, listed, and its restore explained', async (t) => {
+    const settings = await openSettings(t, browser, 'backup', { yaml: YAML })
+    const { page, home } = settings
     const folder = `${home}-backups`
     t.after(() => rmSync(folder, { recursive: true, force: true }))
     await page.getByLabel('New folder').fill(join(home, 'inside'))
@@ -87,6 +92,5 @@ describe('doctor, log and backups in Settings', { skip: WITHOUT_CHROMIUM }, () =
     await assertSound(page, 'backup')
     await confirmIn(page, 'Close')
     assert.deepEqual(unexpected(settings.complaints), [])
-    await assertSoundOnPhone(settings, ['', ...PARTS])
   })
 })
