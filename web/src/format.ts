@@ -42,6 +42,14 @@ export function countdown(ms: number, language: Language): string {
 
 const LOCALES = { en: 'en-GB', zh: 'zh-CN' } as const
 
+/** Formats are kept: making one takes far longer than using it, and lists use them in every row. */
+const formats = new Map<string, unknown>()
+
+function keepFormat<T>(key: string, make: () => T): T {
+  if (!formats.has(key)) formats.set(key, make())
+  return formats.get(key) as T
+}
+
 export function money(usd: number, language: Language): string {
   const digits = usd !== 0 && Math.abs(usd) < 0.1 ? 4 : 2
   const format = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const
@@ -53,7 +61,7 @@ export function money(usd: number, language: Language): string {
 }
 
 export function count(number: number, language: Language): string {
-  return new Intl.NumberFormat(LOCALES[language]).format(number)
+  return keepFormat(`count ${language}`, () => new Intl.NumberFormat(LOCALES[language])).format(number)
 }
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const
@@ -75,13 +83,9 @@ export function byteSize(bytes: number, language: Language): string {
 export function clockTime(at: number, now: number, language: Language): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString()
   const day = isToday ? {} : ({ month: 'short', day: 'numeric' } as const)
-  return new Intl.DateTimeFormat(LOCALES[language], {
-    ...day,
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-  }).format(at)
+  const time = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const
+  const make = () => new Intl.DateTimeFormat(LOCALES[language], { ...day, ...time })
+  return keepFormat(`clock ${language} ${isToday}`, make).format(at)
 }
 
 /** Weekday, date and time of day: "Tue 17 Nov, 07:30". */
@@ -95,7 +99,8 @@ export function dayTime(at: number, language: Language): string {
 /** How long ago, or how soon, in the largest unit. */
 export function relativeTime(at: number, now: number, language: Language): string {
   const seconds = Math.round((at - now) / 1000)
-  const format = new Intl.RelativeTimeFormat(LOCALES[language], { numeric: 'auto' })
+  const make = () => new Intl.RelativeTimeFormat(LOCALES[language], { numeric: 'auto' })
+  const format = keepFormat(`relative ${language}`, make)
   const [unit, size] = RELATIVE_UNITS.find(([, unitSize]) => Math.abs(seconds) >= unitSize) ?? ['second', 1]
   return format.format(Math.round(seconds / size), unit)
 }

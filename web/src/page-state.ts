@@ -68,6 +68,7 @@ export class PageState {
   readonly #fetchListsSoon: () => void
   readonly #live: LiveConnection
   readonly #refreshers = new Set<() => Promise<unknown>>()
+  readonly #listeners = new Set<(event: Event) => void>()
 
   constructor(events: PageEvents) {
     this.view = {
@@ -153,6 +154,12 @@ export class PageState {
     await Promise.allSettled([...this.#refreshers].map((fetch) => fetch()))
   }
 
+  /** Contract: calls `listener` with every live event of a run; call the result to stop. */
+  listen(listener: (event: Event) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
   /** Contract: the run is in `view.runs` with all its steps, however long ago it ended. */
   async loadRun({ dispatch_id, agent_id, title }: { dispatch_id: string; agent_id: string; title: string }) {
     await this.#runs.fetchRun(dispatch_id, agent_id, title).catch((thrown) => this.reportFailure(thrown))
@@ -181,6 +188,7 @@ export class PageState {
   }
 
   #handleEvent(event: Event): void {
+    for (const listener of this.#listeners) listener(event)
     const run = this.#runs.applyEvent(event)
     if (run?.gap) this.#fetch(this.#runs.fetchRun(run.id, run.agent, run.task))
     // A result may have ticked off a todo, or passed a message on.

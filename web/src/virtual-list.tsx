@@ -18,11 +18,13 @@ interface VirtualListProps {
   readonly label: string
   /** Contract: the content of a row, also while its data is on the way. Its first link or button takes the focus. */
   row(index: number): ComponentChild
+  /** The row to scroll to when this changes; negative: none. */
+  readonly reveal?: number
   /** Contract: called with the first and the last row whenever others come into view, to fetch their data. */
   onRange?(first: number, last: number): void
 }
 
-export function VirtualList({ count, rowHeight, label, row, onRange }: VirtualListProps) {
+export function VirtualList({ count, rowHeight, label, row, reveal = -1, onRange }: VirtualListProps) {
   const list = useRef<HTMLUListElement>(null)
   const heights = useMemo(() => new RowHeights(rowHeight), [rowHeight])
   heights.resize(count)
@@ -30,6 +32,7 @@ export function VirtualList({ count, rowHeight, label, row, onRange }: VirtualLi
   const last = Math.min(range.last, count - 1)
   const { focused, ...focusEvents } = useRowFocus(list, count)
   const observer = useMeasuring(list, heights, redraw)
+  useReveal(list, heights, reveal)
   useEffect(() => {
     if (count > 0) onRange?.(range.first, last)
   }, [range.first, last, count, onRange])
@@ -127,6 +130,18 @@ function useMeasuring(list: ListRef, heights: RowHeights, redraw: () => void): R
   )
   useEffect(() => () => observer.disconnect(), [observer])
   return observer
+}
+
+/** Space above a row that is scrolled to, in pixels. */
+const REVEAL_PX = 80
+
+/** Scrolls to the row, unless it is in the window already. */
+function useReveal(list: ListRef, heights: RowHeights, row: number): void {
+  useLayoutEffect(() => {
+    if (row < 0) return
+    const top = (list.current?.getBoundingClientRect().top ?? 0) + heights.topOf(row)
+    if (top < 0 || top > innerHeight - REVEAL_PX) scrollBy({ top: top - REVEAL_PX, behavior: 'instant' })
+  }, [row])
 }
 
 interface RowFocus {

@@ -1,12 +1,74 @@
-/** One run, by its address `/runs/ID`. */
+/** One run, by its address `/runs/ID`; with `?with=OTHER`, two runs side by side. */
 
-import { Card, Empty } from '../components.tsx'
+import { Card } from '../components.tsx'
+import { Markdown } from '../markdown.tsx'
 import type { PlaceProps } from '../shell/place.tsx'
+import { Comparison } from './comparison.tsx'
+import { NotReady } from './not-ready.tsx'
+import { RunHeader } from './run-header.tsx'
+import { RunNeeds } from './run-needs.tsx'
+import { RunSteps } from './run-steps.tsx'
+import { type RunsContext, useRunsContext } from './runs-context.ts'
+import { type RunTrace, useTrace } from './use-trace.ts'
 
-export function Run({ params }: PlaceProps) {
+export function Run(props: PlaceProps) {
+  const { page, params, query } = props
+  const context = useRunsContext(props)
+  const state = useTrace(page, params.id ?? '')
+  const other = query.get('with') ?? ''
   return (
-    <Card>
-      <Empty>{params.id}</Empty>
-    </Card>
+    <div class="flex min-w-0 flex-col gap-5">
+      <a class="label w-fit hover:text-ink" href="/runs">
+        ← {context.own.back}
+      </a>
+      {state.kind !== 'ready' && <NotReady context={context} state={state} />}
+      {state.kind === 'ready' && other === '' && (
+        <>
+          <RunHeader context={context} page={page} trace={state} />
+          <RunNeeds context={context} page={page} dispatch={state.dispatch} />
+          <Outcome context={context} trace={state} />
+          <RunSteps key={params.id} context={context} page={page} trace={state} stepInAddress={readStep(query)} />
+        </>
+      )}
+      {state.kind === 'ready' && other !== '' && (
+        <Comparison key={other} context={context} page={page} trace={state} otherId={other} />
+      )}
+    </div>
+  )
+}
+
+/** Contract: the step that the address names; 0: none. */
+const readStep = (query: URLSearchParams): number => Math.max(0, Math.floor(Number(query.get('step') ?? 0)) || 0)
+
+/** What came of the run. The manifest has the whole answer; events have only its start. */
+function Outcome({ context: { own }, trace }: { readonly context: RunsContext; readonly trace: RunTrace }) {
+  const { dispatch, manifest } = trace
+  const answer = dispatch.result ?? manifest?.final_answer ?? null
+  const error = dispatch.error ?? manifest?.error ?? null
+  const issues = manifest?.issues ?? []
+  return (
+    <>
+      {error !== null && (
+        <section data-error>
+          <h2 class="mb-2 px-1 font-semibold">{own.error}</h2>
+          <Card class="border-fault px-5 py-4">
+            <Markdown text={error} />
+            {issues.map(({ code, message }) => (
+              <p key={code + message} class="mt-2 wrap-anywhere text-muted">
+                {code}: {message}
+              </p>
+            ))}
+          </Card>
+        </section>
+      )}
+      {answer !== null && (
+        <section data-answer>
+          <h2 class="mb-2 px-1 font-semibold">{own.answer}</h2>
+          <Card class={`px-5 py-4 ${dispatch.undone_by === null ? '' : 'opacity-60'}`}>
+            <Markdown text={answer} />
+          </Card>
+        </section>
+      )}
+    </>
   )
 }

@@ -1,0 +1,93 @@
+/** Chooses the run to compare with: one of the same task, or any by its id. */
+
+import { useEffect, useState } from 'preact/hooks'
+import { readCommand } from '../api.ts'
+import type { Dispatch } from '../api-types.ts'
+import { Button, Dot, toneOf } from '../components.tsx'
+import { Dialog, DialogButtons } from '../dialog.tsx'
+import { relativeTime, visibleText } from '../format.ts'
+import { navigate } from '../shell/router.ts'
+import { type RunsContext, runAddress } from './runs-context.ts'
+import type { RunDetails } from './use-trace.ts'
+
+interface CompareDialogProps {
+  readonly context: RunsContext
+  readonly dispatch: RunDetails
+  onClose(): void
+}
+
+const CANDIDATE_CLASSES = [
+  'flex w-full min-w-0 cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-left',
+  'hover:bg-sunken',
+].join(' ')
+
+export function CompareDialog({ context, dispatch, onClose }: CompareDialogProps) {
+  const { own, texts, language, now } = context
+  const [other, setOther] = useState('')
+  const found = useSameTask(dispatch)
+  const compare = (id: string): void => {
+    if (id.trim() === '') return
+    onClose()
+    navigate(runAddress(dispatch.dispatch_id, { with: id.trim() }))
+  }
+  return (
+    <Dialog title={own.compareTitle} onClose={onClose}>
+      <p class="mt-1 text-muted">{own.compareHelp}</p>
+      <h3 class="label mt-4 mb-1">{own.sameTask}</h3>
+      {found?.length === 0 && <p class="text-muted">{own.noneSame}</p>}
+      <ul class="flex max-h-72 flex-col gap-1 overflow-y-auto">
+        {found?.map(({ dispatch_id, status, created_at, outcome }) => (
+          <li key={dispatch_id}>
+            <button
+              type="button"
+              class={CANDIDATE_CLASSES}
+              data-candidate={dispatch_id}
+              onClick={() => compare(dispatch_id)}
+            >
+              <Dot tone={toneOf(status)} />
+              <span class="min-w-0 flex-1 truncate">{visibleText(outcome ?? dispatch_id)}</span>
+              <span class="label shrink-0">{relativeTime(Date.parse(created_at), now, language)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form
+        class="mt-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          compare(other)
+        }}
+      >
+        <label class="flex flex-col gap-1">
+          <span class="label">{own.otherId}</span>
+          <input
+            class="h-9 rounded-md border border-line bg-surface px-3 font-mono text-[13px]"
+            value={other}
+            onInput={({ currentTarget }) => setOther(currentTarget.value)}
+          />
+        </label>
+        <DialogButtons>
+          <Button onClick={onClose}>{texts.cancel}</Button>
+          <Button look="main" type="submit">
+            {own.compareYes}
+          </Button>
+        </DialogButtons>
+      </form>
+    </Dialog>
+  )
+}
+
+/** How many runs of the agent are looked through. */
+const MAX_SEARCHED = 200
+
+/** The other runs of the agent with the same task, newest first; undefined until they are known. */
+function useSameTask({ dispatch_id, agent_id, prompt }: RunDetails): readonly Dispatch[] | undefined {
+  const [found, setFound] = useState<readonly Dispatch[]>()
+  useEffect(() => {
+    readCommand('queue list', { agent: agent_id, limit: MAX_SEARCHED }).then(
+      ({ items }) => setFound(items.filter((each) => each.prompt === prompt && each.dispatch_id !== dispatch_id)),
+      () => setFound([]),
+    )
+  }, [dispatch_id])
+  return found
+}
