@@ -55,7 +55,10 @@ describe('a page that stays open', { skip: WITHOUT_CHROMIUM }, () => {
     await openTalkPage(t, { home, port: served.port, work })
     for (const page of pages) await waitUntilLive(page)
     await needs.locator('[data-need=question]').getByText('Which city?').waitFor()
-    await now.locator('[data-finished]').getByText('Write it down while the page is away').waitFor({ state: 'attached' })
+    await now
+      .locator('[data-finished]')
+      .getByText('Write it down while the page is away')
+      .waitFor({ state: 'attached' })
     await talk.getByText('Said elsewhere').waitFor()
     await needs.getByRole('textbox').fill('Paris')
     await needs.keyboard.press('Enter')

@@ -123,8 +123,8 @@ export const visibleText = (text: string): string =>
 
 const hex = (char: string): string => (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
 
-/** Collapses whitespace, line breaks included. */
-export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+/** Collapses whitespace, line breaks included; hidden characters become visible codes. */
+export const oneLine = (text: string): string => visibleText(text).replaceAll(/\s+/g, ' ').trim()
 
 export function jsonLine(value: unknown): string {
   return oneLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -2,7 +2,7 @@
 
 import type { Dispatch } from '../api-types.ts'
 import { Card, Chevron, Dot, Empty, Section, toneOf } from '../components.tsx'
-import { clockTime, oneLine } from '../format.ts'
+import { clockTime, oneLine, visibleText } from '../format.ts'
 import { isLook } from '../run-view.ts'
 import type { ViewContext } from '../view-context.ts'
 
@@ -39,9 +39,9 @@ export function Finished({ context, recent }: { readonly context: ViewContext; r
                         <Chevron />
                       </span>
                     </summary>
-                    <p class="label px-4 pb-2 pl-9 wrap-anywhere">{title}</p>
+                    <p class="label px-4 pb-2 pl-9 wrap-anywhere">{visibleText(title)}</p>
                     <p class={`px-4 pb-4 pl-9 wrap-anywhere whitespace-pre-wrap ${error === null ? '' : 'text-fault'}`}>
-                      {error ?? result ?? texts.noAnswer}
+                      {visibleText(error ?? result ?? texts.noAnswer)}
                     </p>
                   </details>
                 </li>

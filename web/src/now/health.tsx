@@ -2,6 +2,7 @@
 
 import type { Status } from '../api-types.ts'
 import { Dot } from '../components.tsx'
+import { visibleText } from '../format.ts'
 import type { ViewContext } from '../view-context.ts'
 
 export function Health({
@@ -30,7 +31,7 @@ export function Health({
           <span class="flex h-5 items-center">
             <Dot tone={tone} />
           </span>
-          <span class={`wrap-anywhere ${tone === 'fault' ? 'text-fault' : 'text-muted'}`}>{text}</span>
+          <span class={`wrap-anywhere ${tone === 'fault' ? 'text-fault' : 'text-muted'}`}>{visibleText(text)}</span>
         </li>
       ))}
     </ul>

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Resident } from '../api-types.ts'
 import { Button, Card, Dot, Section, type Tone } from '../components.tsx'
-import { countdown, oneLine, wholeDuration } from '../format.ts'
+import { countdown, oneLine, visibleText, wholeDuration } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import type { ViewContext } from '../view-context.ts'
 
@@ -96,13 +96,17 @@ function Slots({ context: { texts }, resident: { known, missing } }: PartProps) 
   return (
     <ul class="flex flex-wrap gap-1.5">
       {entries.map(([name, value]) => (
-        <li key={name} class={`${CHIP_CLASSES} border-line bg-sunken`} title={`${name}: ${value}`}>
-          <span class="text-muted">{name}</span> {oneLine(value)}
+        <li key={name} class={`${CHIP_CLASSES} border-line bg-sunken`} title={visibleText(`${name}: ${value}`)}>
+          <span class="text-muted">{visibleText(name)}</span> {oneLine(value)}
         </li>
       ))}
       {missing.map((name) => (
-        <li key={name} class={`${CHIP_CLASSES} border-dashed border-wait text-wait`} title={texts.missing(name)}>
-          {name} ?
+        <li
+          key={name}
+          class={`${CHIP_CLASSES} border-dashed border-wait text-wait`}
+          title={texts.missing(visibleText(name))}
+        >
+          {visibleText(name)} ?
         </li>
       ))}
     </ul>

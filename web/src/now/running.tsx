@@ -1,7 +1,7 @@
 /** Running runs: steps, streamed text and calls of the current step. */
 
 import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
-import { duration, jsonLine, oneLine } from '../format.ts'
+import { duration, jsonLine, oneLine, visibleText } from '../format.ts'
 import type { CallView, RunView, StepView } from '../run-view.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Legend, Waterfall } from './waterfall.tsx'
@@ -52,7 +52,7 @@ function Run({ context, run }: { readonly context: ViewContext; readonly run: Ru
             {step && `${texts.step(step.id)} · `}
             {state}
           </span>
-          <span class="label hidden font-mono sm:inline">{run.model}</span>
+          <span class="label hidden font-mono sm:inline">{visibleText(run.model ?? '')}</span>
           <span class="figures ml-auto text-muted">{duration((run.to ?? now) - run.from, language)}</span>
         </header>
         <p class="mt-1 line-clamp-2 text-muted">{task}</p>
@@ -60,7 +60,7 @@ function Run({ context, run }: { readonly context: ViewContext; readonly run: Ru
         {run.state === 'running' && step ? (
           <CurrentStep context={context} step={step} />
         ) : (
-          <p class="mt-3 line-clamp-3 whitespace-pre-wrap">{run.answer || run.reason}</p>
+          <p class="mt-3 line-clamp-3 whitespace-pre-wrap">{visibleText(run.answer || run.reason)}</p>
         )}
       </article>
     </Card>
@@ -74,7 +74,7 @@ function CurrentStep({ context: { texts }, step }: { readonly context: ViewConte
       {isThinking && <p class="pulsing text-muted">{texts.thinking}…</p>}
       {step.text !== '' && (
         <div class="flex max-h-40 flex-col-reverse overflow-y-auto rounded-lg bg-sunken px-3 py-2">
-          <p class="wrap-anywhere whitespace-pre-wrap">{step.text}</p>
+          <p class="wrap-anywhere whitespace-pre-wrap">{visibleText(step.text)}</p>
         </div>
       )}
       {step.calls.map((call, i) => (
@@ -92,7 +92,7 @@ function Call({ call: { tool, args, status, content } }: { readonly call: CallVi
         <Dot tone={status === null ? 'other' : toneOf(status)} pulsing={status === null} />
       </span>
       <span class="min-w-0 truncate">
-        <span class="text-act">{tool}</span> <span class="text-muted">{jsonLine(args)}</span>
+        <span class="text-act">{visibleText(tool)}</span> <span class="text-muted">{jsonLine(args)}</span>
       </span>
       {content !== '' && <span class="col-start-2 line-clamp-2 wrap-anywhere text-muted">{oneLine(content)}</span>}
     </div>

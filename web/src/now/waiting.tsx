@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { Card, Dot, Empty, Section, type Tone } from '../components.tsx'
-import { clockTime, jsonLine, oneLine } from '../format.ts'
+import { clockTime, jsonLine, oneLine, visibleText } from '../format.ts'
 import type { PageView } from '../page-state.ts'
 import type { ViewContext } from '../view-context.ts'
 
@@ -78,7 +78,7 @@ function Item({ tone, title, tool = '', more = '', children }: ItemProps) {
         <span class="flex flex-wrap justify-between gap-x-3">
           <span class="text-ink">
             {title}
-            <span class="font-mono text-act">{tool}</span>
+            <span class="font-mono text-act">{visibleText(tool)}</span>
           </span>
           <span class="label figures">{more}</span>
         </span>
