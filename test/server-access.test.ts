@@ -139,7 +139,7 @@ test('HTTP: a cookie allows reading, and changes only with JSON and the CSRF hea
   assert.equal((await enqueue({ ...CSRF, 'content-type': 'text/plain' })).status, 415)
   assert.equal((await enqueue({ ...CSRF, 'content-type': 'application/json-patch' })).status, 415)
   assert.equal((await enqueue(CSRF)).status, 415)
-  assert.deepEqual(await served.app.run('queue list', {}), { items: [] })
+  assert.deepEqual(await served.app.run('queue list', {}), { items: [], total: 0 })
   assert.equal((await enqueue({ ...CSRF, ...JSON_BODY })).status, 200)
   const bearer = { method: 'POST', headers: served.bearer, body: '{"prompt":"x"}' }
   assert.equal(

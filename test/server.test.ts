@@ -107,7 +107,7 @@ test('HTTP: an invalid request is refused with what was expected, and without a 
     assert.match(refused.text, message)
     assert.doesNotMatch(refused.text, /\.ts:|node_modules|at \w+ \(/)
   }
-  assert.deepEqual(await served.app.run('queue list', {}), { items: [] }, 'nothing was queued')
+  assert.deepEqual(await served.app.run('queue list', {}), { items: [], total: 0 }, 'nothing was queued')
 })
 
 /** What a command says about a home in which nothing has happened. */

@@ -56,7 +56,7 @@ test('O7: workspace list, show and log name the runs that wrote, with the paths'
 test('workspace diff shows a run, or the files between two runs: text as lines, other files as sizes', async (t) => {
   const { app, work } = await setUp(t)
   const none = await app.run('workspace diff', {})
-  assert.deepEqual(none, { workspace: null, from: null, to: null, files: [] })
+  assert.deepEqual(none, { workspace: null, from: null, to: null, files: [], more: false })
   assert.equal(render('workspace diff', none), 'No run has written files yet.\n')
   const first = await work.run(app, [put('a.txt', 'one\ntwo\n'), put('b.bin', '\0')])
   const second = await work.run(app, [

@@ -1,6 +1,7 @@
 /** Builds the context of commands from the app's services. */
 
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
+import { listRootedFolder } from '../adapters/envs/host/list-folder.ts'
 import { readRootedFile } from '../adapters/envs/host/rooted-files.ts'
 import { receivedFiles } from '../adapters/envs/received-files.ts'
 import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
@@ -76,6 +77,7 @@ function storedData(host: PluginHost): StoredData {
       remove: (call) => removeKeptCall(calls, call),
     },
     readWorkspaceFile: readRootedFile,
+    listWorkspaceFolder: listRootedFolder,
     auditSeal: openAuditSeal({ keyFile: auditKey, headFile: auditHead }),
   }
 }

@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { DISPATCH_STATUSES, type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
 import { languageOf } from '../domain/language.ts'
-import { titleOfRun } from '../domain/title.ts'
 import { TODO_STATUSES } from '../domain/todo.ts'
 import { namedChat } from '../kernel/conversation/front-session.ts'
 import { iso } from '../ports/clock.ts'
@@ -14,6 +13,7 @@ import { readChatLog } from './lib/chat-log.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { endText, hasRead, routedOf } from './lib/follow-message.ts'
+import { questionOf, titleOfWork } from './lib/session-thread.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
 import { filesWrittenBy } from './lib/written-files.ts'
 import { TERMINAL } from './send.ts'
@@ -119,7 +119,7 @@ class RunReader {
   }
 
   async #describe(dispatch: Dispatch, records: readonly JournalRecord[], said: string): Promise<MessageRun> {
-    const { dispatch_id, session_id, agent_id, status, prompt, metadata, wait, created_at, updated_at } = dispatch
+    const { dispatch_id, session_id, agent_id, status, wait, created_at, updated_at } = dispatch
     const { store, redact } = this.#context
     const session = await store.session(session_id)
     const files = await filesWrittenBy(this.#context, dispatch_id)
@@ -127,7 +127,7 @@ class RunReader {
     const todos = await fallbackIfUnreadable(store.todos(session_id), [])
     return {
       ...{ dispatch_id, session_id, agent_id, status, created_at, updated_at },
-      title: typeof metadata.title === 'string' ? metadata.title : titleOfRun(prompt, metadata.behaviour),
+      title: titleOfWork(dispatch),
       text: text === undefined ? null : redact(text),
       question: questionOf(dispatch, records),
       waits_for: wait?.reason ?? null,
@@ -142,11 +142,4 @@ class RunReader {
     this.#journals.set(session_id, journal)
     return journal
   }
-}
-
-function questionOf({ status, wait }: Dispatch, records: readonly JournalRecord[]): string | null {
-  if (status !== 'waiting' || wait?.kind !== 'observation' || wait.match !== 'user_message') return null
-  const asked = records.findLast((record) => record.kind === 'call_intended' && record.call.tool === 'ask_user')
-  const { question } = (asked?.kind === 'call_intended' ? asked.call.args : {}) as { readonly question?: string }
-  return question ?? wait.reason
 }

@@ -8,6 +8,7 @@ import { TirelessError } from '../domain/error.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { findHolds, heldByShape } from './lib/held-by.ts'
 import { dispatchSchema } from './lib/output-schemas.ts'
 import { findUndone, undoneByShape, withTitle } from './lib/undone-runs.ts'
 
@@ -19,9 +20,10 @@ export const queueList = defineCommand({
   summary: 'list dispatches, newest first',
   example: 'queue list --status failed',
   runsIn: 'any_process',
-  needs: ['clock', 'store'],
+  needs: ['clock', 'draining', 'store'],
   input: z.object({
     status: z.enum(DISPATCH_STATUSES).optional().describe('only with this status'),
+    open: z.boolean().default(false).describe('only those that have not ended'),
     agent: z.string().optional().describe('only of this agent').meta({ idOf: 'agent' }),
     search: z.string().optional().describe('only with all these words in id, prompt, result or error'),
     from: z.string().optional().describe('only created at this instant or later'),
@@ -31,15 +33,16 @@ export const queueList = defineCommand({
     brief: z.boolean().default(false).describe('shorten prompt, result and error'),
   }),
   output: z.object({
-    items: z.array(dispatchSchema.extend({ undone_by: undoneByShape })),
+    items: z.array(dispatchSchema.extend({ undone_by: undoneByShape, held_by: heldByShape })),
     total: z.number().describe('how many match'),
   }),
-  async run(context, { status, agent, search = '', from, to, offset, limit, brief }) {
+  async run(context, { status, open, agent, search = '', from, to, offset, limit, brief }) {
     const words = search.split(/\s+/).filter((word) => word !== '')
     const created = { from: instantFrom(context, '--from', from), to: instantFrom(context, '--to', to) }
-    const filter = { status, agent_id: agent, created, words: words.slice(0, MAX_WORDS), offset, limit }
-    const { items, total } = await context.store.dispatchWindow(filter)
-    const shown = items.map(withTitle(await findUndone(context)))
+    const filter = { status, in_flight: open, agent_id: agent, created, words: words.slice(0, MAX_WORDS) }
+    const { items, total } = await context.store.dispatchWindow({ ...filter, offset, limit })
+    const [describe, heldBy] = [withTitle(await findUndone(context)), await findHolds(context, items)]
+    const shown = items.map((dispatch) => ({ ...describe(dispatch), held_by: heldBy(dispatch) }))
     return { items: brief ? shown.map(shortenTexts) : shown, total }
   },
 })

@@ -7,12 +7,28 @@ import type { Observation } from '../domain/observation.ts'
 import { outcomeOf } from '../domain/outcome.ts'
 import type { Session } from '../domain/session.ts'
 import { titleOfRun } from '../domain/title.ts'
-import { commitOne } from '../ports/store.ts'
+import { commitOne, fallbackIfUnreadable, type Store } from '../ports/store.ts'
 import { filesAndChildren } from './lib/children.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { findHolds } from './lib/held-by.ts'
+import { offsetInput, searchInput, totalShape } from './lib/list-window.ts'
 import { childSchema, dispatchSchema, sessionSchema, typedAs } from './lib/output-schemas.ts'
+import {
+  costOfRecords,
+  describeInput,
+  describeThreadRun,
+  threadRunShape,
+  titleOfWork,
+  unreadShape,
+} from './lib/session-thread.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
+
+const sessionSummaryShape = {
+  title: z.string().nullable().describe('what its first run was asked; null: it has none'),
+  runs: z.number(),
+  active_at: z.string().describe('when something last happened in it'),
+}
 
 export const sessionsList = defineCommand({
   name: 'sessions list',
@@ -21,12 +37,31 @@ export const sessionsList = defineCommand({
   runsIn: 'any_process',
   needs: ['store'],
   input: z.object({
+    status: sessionSchema.shape.status.optional().describe('only with this status'),
+    agent: z.string().optional().describe('only of this agent').meta({ idOf: 'agent' }),
+    search: searchInput('its name, its agent, or what its runs were asked'),
     limit: z.int().positive().default(100).describe('maximum number of sessions'),
+    offset: offsetInput,
     all: z.boolean().default(false).describe('include archived sessions'),
   }),
-  output: z.object({ items: z.array(sessionSchema) }),
-  run: async ({ store }, { limit, all }) => ({ items: [...(await store.sessions({ limit, archived: all }))] }),
+  output: z.object({ items: z.array(sessionSchema.extend(sessionSummaryShape)), total: totalShape }),
+  async run({ store }, { status, agent, search, limit, offset, all }) {
+    const filter = { status, agent_id: agent, search, archived: all }
+    const sessions = await store.sessions({ ...filter, limit, offset })
+    const items = await Promise.all(
+      sessions.map(async (session) => ({ ...session, ...(await summaryOf(store, session)) })),
+    )
+    return { items, total: await store.sessionCount(filter) }
+  },
 })
+
+/** What the session is about, and when something last happened in it. */
+async function summaryOf(store: Store, { session_id, created_at }: Session) {
+  const { items, total: runs } = await store.dispatchesIn(session_id, { offset: 0, limit: 1 })
+  const [last] = items
+  const [first] = runs > 1 ? (await store.dispatchesIn(session_id, { offset: runs - 1, limit: 1 })).items : items
+  return { title: first ? titleOfWork(first) : null, runs, active_at: last?.updated_at ?? created_at }
+}
 
 export const sessionsArchive = defineCommand({
   name: 'sessions archive',
@@ -72,6 +107,43 @@ export const sessionsShow = defineCommand({
     const journal = [...(await context.store.journal(id))]
     const unread = [...(await context.store.inbox(id))]
     return { ...session, unread, runs: await runsOf(context, journal), journal }
+  },
+})
+
+export const sessionsLog = defineCommand({
+  name: 'sessions log',
+  summary: 'show what was said to a session and what its runs made of it, newest run first',
+  example: 'sessions log writer-1a2b3c --limit 5',
+  runsIn: 'any_process',
+  needs: ['draining', 'redact', 'snapshots', 'store'],
+  positional: ['id'],
+  input: z.object({
+    id: z.string().describe('session id').meta({ idOf: 'session' }),
+    limit: z.int().positive().max(200).default(20).describe('maximum number of runs'),
+    offset: offsetInput,
+  }),
+  output: sessionSchema.extend({
+    ...sessionSummaryShape,
+    cost_usd: z.number().nullable().describe('of all its runs; null: no price is known'),
+    unread: unreadShape,
+    items: z.array(threadRunShape),
+    total: totalShape,
+  }),
+  async run(context, { id, limit, offset }) {
+    const { store, redact } = context
+    const session = await findSession(context, id)
+    const journal = await fallbackIfUnreadable(store.journal(id), [])
+    const { items: dispatches } = await store.dispatchesIn(id, { offset, limit })
+    const [undoneBy, heldBy] = [await findUndone(context), await findHolds(context, dispatches)]
+    const items = []
+    // One after the other, because each reads snapshots.
+    for (const dispatch of dispatches)
+      items.push(await describeThreadRun(context, { session, journal, undoneBy, heldBy }, dispatch))
+    const summary = await summaryOf(store, session)
+    return {
+      ...{ ...session, ...summary, cost_usd: costOfRecords(journal), items, total: summary.runs },
+      unread: describeInput(await store.inbox(id), redact),
+    }
   },
 })
 

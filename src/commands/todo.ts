@@ -18,6 +18,7 @@ import {
 import type { TodoReceipt } from '../domain/todo-delta.ts'
 import { commitOne, type Store } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
+import { offsetInput, totalShape } from './lib/list-window.ts'
 import { typedAs } from './lib/output-schemas.ts'
 
 const todoSchema = z.object({
@@ -34,6 +35,7 @@ const todoSchema = z.object({
   parallel: z.boolean(),
   skills: z.array(z.string()),
   checks: z.array(typedAs<TodoCheck>(z.looseObject({ kind: z.string() }))),
+  checks_passed: z.number().nullable().describe('how many checks passed when they were last executed; null: never'),
   attempts: z.number().describe('how often it failed'),
   notes: z.array(typedAs<TodoNote>(z.looseObject({ at: z.string(), text: z.string() }))),
   last_error: z.string().nullable(),
@@ -54,17 +56,21 @@ export const todoList = defineCommand({
   input: z.object({
     session: sessionInput,
     workspace: z.string().min(1).optional().describe('only of sessions in this folder'),
+    status: z.enum(TODO_STATUSES).optional().describe('only with this status'),
     limit: z.int().positive().default(100).describe('maximum number of todos'),
+    offset: offsetInput,
   }),
-  output: z.object({ items: z.array(todoSchema) }),
-  async run({ store }, { session, workspace, limit }) {
-    const place = workspace === undefined ? undefined : resolve(workspace)
+  output: z.object({ items: z.array(todoSchema), total: totalShape }),
+  async run({ store }, { session, workspace, status, limit, offset }) {
     if (session !== undefined && (await store.session(session)) === undefined) throw noSuchSession(session)
-    const todos = session === undefined ? await store.allTodos({ workspace: place, limit }) : await store.todos(session)
-    const inPlace = session === undefined || place === undefined || (await isIn(store, session, place))
-    const shown = inPlace ? todos.slice(0, limit) : []
+    const place = workspace === undefined ? undefined : resolve(workspace)
+    const filter = { session_id: session, workspace: place, status }
+    const shown = await store.allTodos({ ...filter, limit, offset })
     const plans = await readPlans(store, shown)
-    return { items: shown.map((todo) => toListed(plans.get(todo.session_id) ?? [], todo)) }
+    return {
+      items: shown.map((todo) => toListed(plans.get(todo.session_id) ?? [], todo)),
+      total: await store.todoCount(filter),
+    }
   },
 })
 
@@ -151,9 +157,6 @@ async function findNewest(store: Store, code: string): Promise<Todo | undefined>
   return (await store.allTodos({ limit: MAX_SEARCHED })).find((todo) => todo.code === code)
 }
 
-const isIn = async (store: Store, session: string, workspace: string): Promise<boolean> =>
-  (await store.session(session))?.workspace === workspace
-
 /** The whole plans of the sessions: what a todo waits for may be beyond the limit of the list. */
 async function readPlans(store: Store, todos: readonly Todo[]): Promise<ReadonlyMap<string, readonly Todo[]>> {
   const sessions = [...new Set(todos.map(({ session_id }) => session_id))]
@@ -166,6 +169,7 @@ function toListed(plan: readonly Todo[], todo: Todo): z.output<typeof todoSchema
     ...{ ...rest, deps: [...deps], skills: [...skills], checks: [...checks], notes: [...notes] },
     shown: describeTodoStatus(todo),
     waits_for: [...waitsFor(plan, todo)],
+    checks_passed: (evidence ?? baseline)?.filter(({ ok }) => ok).length ?? null,
   }
 }
 

@@ -9,7 +9,7 @@ export const API = '/api/v1'
 
 /** A command whose name ends in one of these words changes nothing and is called by GET; all others by POST. */
 const READING: ReadonlySet<string> = new Set([
-  ...['status', 'list', 'show', 'search', 'log', 'diff', 'compare', 'about', 'spend'],
+  ...['status', 'list', 'show', 'search', 'log', 'diff', 'compare', 'about', 'spend', 'files'],
 ])
 
 export interface Endpoint {

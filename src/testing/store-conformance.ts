@@ -14,6 +14,7 @@ import { dispatchWindowConformance } from './dispatch-window-conformance.ts'
 import { factConformance } from './fact-conformance.ts'
 import { inboxConformance } from './inbox-conformance.ts'
 import { journalConformance } from './journal-conformance.ts'
+import { listConformance } from './list-conformance.ts'
 import { outboxConformance } from './outbox-conformance.ts'
 import { queueConformance } from './queue-conformance.ts'
 import { rangeConformance } from './range-conformance.ts'
@@ -52,6 +53,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...unknownConformance,
   ...approvalConformance,
   ...todoConformance,
+  ...listConformance,
   ...undoConformance,
   ...rangeConformance,
   {

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { openHttpApp } from '../support/http-app.ts'
-import { assertHarmless, findSerious } from '../support/page-checks.ts'
+import { assertFitsPhone, assertHarmless, findSerious } from '../support/page-checks.ts'
 import { scriptedWork, WORK_YAML } from '../support/scripted-work.ts'
 import { PAYLOAD } from '../support/talk-page.ts'
 
@@ -37,9 +37,7 @@ describe('the files of agents, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await change.locator('[data-line=added]').getByText('‹U+202E›').waitFor()
     await assertHarmless(page)
     assert.deepEqual(await findSerious(page), [])
-    await page.setViewportSize({ width: 390, height: 844 })
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-    assert.equal(await page.evaluate(overflow), 0)
+    await assertFitsPhone(page)
     assert.deepEqual(complaints, [])
   })
 })

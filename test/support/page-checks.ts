@@ -24,3 +24,13 @@ export async function findSerious(page: Page): Promise<readonly string[]> {
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join('\n')}`)
 }
+
+/** Contract: on a phone, nothing of the page is wider than the screen. */
+export async function assertFitsPhone(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.locator('aside').waitFor({ state: 'detached' })
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+  assert.equal(await page.evaluate(overflow), 0, `${page.url()} is wider than a phone`)
+  await page.setViewportSize({ width: 1280, height: 900 })
+}

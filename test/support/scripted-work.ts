@@ -5,10 +5,10 @@ import type { App } from '../../src/app.ts'
 import type { CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
-import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { runTaskIn } from './open-app.ts'
 
-export type WorkStep = ((root: string) => void) | { readonly tool: string; readonly args: Json }
+export type WorkStep = ((root: string) => void | Promise<void>) | { readonly tool: string; readonly args: Json }
 
 /** Agents that keep their workspaces, with every tool that these tests use. */
 const TOOLS = 'work, remember, forget, edit_state, bash, create_file, wait, finish'
@@ -25,13 +25,15 @@ export interface ScriptedWork {
   run(app: App, steps: readonly WorkStep[], agent?: string): Promise<CommandOutput<'run'>>
 }
 
-export function scriptedWork(): ScriptedWork {
+/** `otherwise`: the answer to a task that names no script. */
+export function scriptedWork(otherwise: (text: string) => ScriptedAnswer = () => ({ text: 'done' })): ScriptedWork {
   const scripts: (readonly WorkStep[])[] = []
   const scriptOf = (task: string): number => Number(/script (\d+)\./.exec(task)?.[1] ?? -1)
   const model = scriptedModel((request, turn) => {
-    const number = scriptOf(request.messages.map(({ text }) => text).join('\n'))
+    const text = request.messages.map((message) => message.text).join('\n')
+    const number = scriptOf(text)
     const step = scripts[number]?.[turn]
-    if (!step) return { text: 'done' }
+    if (!step) return number < 0 ? otherwise(text) : { text: 'done' }
     const call = typeof step === 'function' ? { tool: 'work', args: { script: number, step: turn } } : step
     return { calls: [call] }
   })
@@ -42,7 +44,7 @@ export function scriptedWork(): ScriptedWork {
     effect: () => ({ recovery: 'once', reach: 'workspace' }),
     async run({ script, step }, { env }) {
       const work = scripts[script]?.[step]
-      if (typeof work === 'function') work(env.root)
+      if (typeof work === 'function') await work(env.root)
       return { status: 'ok', content: 'worked' }
     },
   })

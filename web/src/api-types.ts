@@ -39,3 +39,9 @@ export type AgentPreview = CommandOutput<'agent new'>
 /** One agent with all that can be edited. */
 export type AgentDetails = CommandOutput<'agent show'>
 export type ToolEntry = CommandOutput<'tools list'>['items'][number]
+export type WorkspaceFile = CommandOutput<'workspace files'>['items'][number]
+export type SessionEntry = CommandOutput<'sessions list'>['items'][number]
+export type Thread = CommandOutput<'sessions log'>
+export type ThreadRun = Thread['items'][number]
+export type Todo = CommandOutput<'todo list'>['items'][number]
+export type TodoDetails = CommandOutput<'todo show'>

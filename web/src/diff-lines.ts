@@ -91,10 +91,9 @@ function blocksOf(lines: readonly DiffLine[]): readonly Block[] {
 /** Lines of which less is the same were rewritten: marking a part would only confuse. */
 const MIN_SHARED = 0.3
 
-/** Marks what differs in lines that replace each other one by one. */
+/** Marks what differs in lines that stand beside each other. */
 function withChangedParts(lines: readonly DiffLine[]): readonly DiffLine[] {
   return blocksOf(lines).flatMap(({ removed, added, same }) => {
-    if (removed.length !== added.length) return [...removed, ...added, ...same]
     const parts = removed.map(({ text }, at) => changedPart(text, added[at]?.text ?? ''))
     const marked = (side: readonly DiffLine[], which: 0 | 1): readonly DiffLine[] =>
       side.map((line, at) => {

@@ -204,7 +204,7 @@ export function DiffLayoutSwitch({ language }: { readonly language: Language }) 
   const texts = DIFF_TEXTS[language]
   const [layout, choose] = useDiffLayout()
   return (
-    <fieldset class="hidden rounded-md border border-line p-0.5 min-[60.01rem]:flex" aria-label={texts.layout}>
+    <fieldset class="hidden self-end rounded-md border border-line p-0.5 min-[60.01rem]:flex" aria-label={texts.layout}>
       {(['unified', 'split'] as const).map((each) => (
         <button
           key={each}

@@ -1,6 +1,6 @@
 /** What a place reads from the server: fetched when it is shown, and again whenever something may have changed. */
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.ts'
 import type { PageState } from './page-state.ts'
 
@@ -34,6 +34,13 @@ export function useFetched<T>(page: PageState, key: string, fetch: () => Promise
     }
   }, [page, key])
   return state?.key === key ? state.fetched : LOADING
+}
+
+/** Contract: what was fetched last for this subject, also while more of it is on the way. */
+export function useKept<T>(state: Fetched<T>, subject: string): T | undefined {
+  const kept = useRef<{ readonly subject: string; readonly data: T }>(null)
+  if (state.kind === 'ready') kept.current = { subject, data: state.data }
+  return kept.current?.subject === subject ? kept.current.data : undefined
 }
 
 /** An expired login is handled by the page itself. */

@@ -30,6 +30,10 @@ const TEXTS = {
     },
     since: (at: string) => `since ${at}`,
     undone: (status: string) => `${status} (undone)`,
+    held: {
+      ...{ paused: 'paused: tireless queue resume', no_kernel: 'starts when a kernel runs: tireless start' },
+      ...{ workspace: 'another run works in its folder', slot: 'waits for its turn' },
+    },
   },
   zh: {
     noAnswer: '没有答复',
@@ -49,6 +53,10 @@ const TEXTS = {
     },
     since: (at: string) => `始于 ${at}`,
     undone: (status: string) => `${status}（已撤销）`,
+    held: {
+      ...{ paused: '已暂停：tireless queue resume', no_kernel: '内核启动后开始：tireless start' },
+      ...{ workspace: '另一次运行正在使用它的文件夹', slot: '正在排队' },
+    },
   },
 } as const
 
@@ -86,10 +94,10 @@ export const statusOf = ({
 
 /** What came of each dispatch, then what its task was. */
 export function renderQueue({ items }: CommandOutput<'queue list'>): string {
-  const { columns } = texts()
-  const rows = items.map(({ outcome, title, ...item }) => ({
+  const { columns, held } = texts()
+  const rows = items.map(({ outcome, title, held_by, ...item }) => ({
     ...{ ...item, status: statusOf(item) },
-    ...{ [columns.outcome]: outcome, [columns.title]: title },
+    ...{ [columns.outcome]: held_by ? held[held_by.kind] : outcome, [columns.title]: title },
   }))
   return formatTable(rows, ['dispatch_id', 'agent_id', 'status', columns.outcome, columns.title])
 }

@@ -44,11 +44,18 @@ import { renderSpending } from './spending.ts'
 import { renderAccepted, renderDiff, renderDocument, renderDocuments, renderVersion } from './state.ts'
 import { renderStatus } from './status.ts'
 import { cellText, formatTable, shortenCell } from './table.ts'
+import { renderThread } from './thread.ts'
 import { sayIfInstant } from './times.ts'
 import { renderTodo, renderTodos } from './todos.ts'
 import { renderComparison, renderTrace } from './traces.ts'
 import { renderUndo } from './undo.ts'
-import { renderWorkspace, renderWorkspaceDiff, renderWorkspaceLog, renderWorkspaces } from './workspaces.ts'
+import {
+  renderWorkspace,
+  renderWorkspaceDiff,
+  renderWorkspaceFiles,
+  renderWorkspaceLog,
+  renderWorkspaces,
+} from './workspaces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -62,7 +69,9 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'reports list': ({ items }) => formatTable(items, ['day', 'runs', 'done', 'failed', 'undone', 'usd']),
   'queue list': renderQueue,
   'queue show': renderDispatch,
-  'sessions list': ({ items }) => formatTable(items, ['session_id', 'agent_id', 'status', 'created_at']),
+  'sessions list': ({ items }) =>
+    formatTable(items, ['session_id', 'agent_id', 'status', 'created_at', 'active_at', 'title']),
+  'sessions log': renderThread,
   'sessions show': renderSession,
   'agent list': renderAgents,
   'agent show': renderAgent,
@@ -144,6 +153,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'workspace show': renderWorkspace,
   'workspace log': renderWorkspaceLog,
   'workspace diff': renderWorkspaceDiff,
+  'workspace files': renderWorkspaceFiles,
   'todo list': renderTodos,
   'todo show': renderTodo,
   'unknowns list': ({ items }) => formatTable(items, ['id', 'tool', 'reach', 'status', 'started_at']),

@@ -19,6 +19,9 @@ const TEXTS = {
     labels: { agents: 'agents', sessions: 'sessions', used: 'in use by', files: 'files', written: 'what runs changed' },
     counted: (files: number, bytes: number) => `${files} (${bytes} bytes)`,
     more: (n: number) => `… ${n} more`,
+    entries: { name: 'name', kind: 'kind', bytes: 'bytes', modified: 'changed' },
+    emptyFolder: 'The folder is empty.',
+    moreFiles: '… more files: name one with --path, or raise --limit',
     repository: (path: string) => `${path} (repository)`,
     binary: (before: number | null, after: number | null) =>
       `no text: ${before ?? 'nothing'} → ${after ?? 'nothing'} bytes`,
@@ -34,6 +37,9 @@ const TEXTS = {
     labels: { agents: '智能体', sessions: '会话', used: '正被使用', files: '文件', written: '各次运行改了什么' },
     counted: (files: number, bytes: number) => `${files}（${bytes} 字节）`,
     more: (n: number) => `… 另有 ${n} 个`,
+    entries: { name: '名称', kind: '种类', bytes: '字节', modified: '修改时间' },
+    emptyFolder: '文件夹是空的。',
+    moreFiles: '… 还有更多文件：用 --path 指定一个，或调大 --limit',
     repository: (path: string) => `${path}（仓库）`,
     binary: (before: number | null, after: number | null) => `非文本：${before ?? '无'} → ${after ?? '无'} 字节`,
   },
@@ -92,12 +98,23 @@ export function renderWorkspace(shown: CommandOutput<'workspace show'>): string 
   ].join('\n')
 }
 
-export function renderWorkspaceDiff({ files, from, to }: CommandOutput<'workspace diff'>): string {
-  const { binary, noDifference, noWrites } = texts()
+export function renderWorkspaceFiles({ items, total }: CommandOutput<'workspace files'>): string {
+  const { entries, emptyFolder, more } = texts()
+  if (total === 0) return emptyFolder
+  const rows = items.map(({ name, kind, bytes, modified_at }) => ({
+    ...{ [entries.name]: kind === 'folder' ? `${name}/` : name, [entries.kind]: kind },
+    ...{ [entries.bytes]: kind === 'file' ? bytes : null, [entries.modified]: sayInstant(modified_at) },
+  }))
+  const table = formatTable(rows, Object.values(entries))
+  return total > items.length ? `${table}\n${more(total - items.length)}` : table
+}
+
+export function renderWorkspaceDiff({ files, from, to, more }: CommandOutput<'workspace diff'>): string {
+  const { binary, noDifference, noWrites, moreFiles } = texts()
   if (from === null || to === null) return noWrites
   if (files.length === 0) return noDifference(from, to)
   const shown = files.map(({ path, diff, bytes_before, bytes_after }) =>
     diff === '' ? `${path}: ${binary(bytes_before, bytes_after)}` : diff.trimEnd(),
   )
-  return escapeLookalikes(shown.join('\n'))
+  return escapeLookalikes([...shown, ...(more ? [moreFiles] : [])].join('\n'))
 }

@@ -29,6 +29,7 @@ import type { ReceivedFiles } from '../../ports/received-files.ts'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Sources } from '../../ports/source.ts'
 import type { Store } from '../../ports/store.ts'
+import type { ListFolder } from '../../ports/workspace-folder.ts'
 import type { AgentDirectory, KnownTool } from './agent-directory.ts'
 import type { ClosedHomeContext, ConfigValue } from './closed-home.ts'
 import type { PluginApprovals } from './plugin-approvals.ts'
@@ -69,6 +70,7 @@ export interface StoredData {
    * the tools do: paths and links out of the workspace, other kinds of files, files over the size limit.
    */
   readWorkspaceFile(workspace: string, path: string): Promise<Buffer | undefined>
+  readonly listWorkspaceFolder: ListFolder
   readonly auditSeal: AuditSeal
 }
 

@@ -15,13 +15,15 @@ interface ChangedFile {
 
 const MAX_TEXT = 1_000_000
 
-/** Contract: in the order of the paths; folders and the files of repositories are left out. */
+/** Contract: at most `limit`, in the order of the changes; folders and the files of repositories are left out. */
 export async function diffPaths(
   snapshots: Pick<Snapshots, 'contentOf'>,
   changes: readonly PathChange[],
+  limit: number,
 ): Promise<readonly ChangedFile[]> {
   const found: ChangedFile[] = []
   for (const change of changes) {
+    if (found.length === limit) break
     if (repositoryOf(change.path) !== undefined) continue
     const [before, after] = [await sideOf(snapshots, change.before), await sideOf(snapshots, change.after)]
     if (!before && !after) continue

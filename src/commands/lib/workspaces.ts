@@ -1,7 +1,7 @@
 /** The workspaces of the home: which agents and sessions work in them, and what each writer changed. */
 
 import { TirelessError } from '../../domain/error.ts'
-import { type PathSummary, summarizeChanges } from '../../domain/path-change.ts'
+import { type PathChange, type PathSummary, readablePath, summarizeChanges } from '../../domain/path-change.ts'
 import { titleOfRun } from '../../domain/title.ts'
 import { iso } from '../../ports/clock.ts'
 import type { WriteSpan } from '../../ports/snapshots.ts'
@@ -9,6 +9,8 @@ import type { Needs } from './context.ts'
 
 interface KnownWorkspace {
   readonly workspace: string
+  /** Its folder's name if no other workspace has it, else its path. */
+  readonly name: string
   readonly agents: readonly string[]
   readonly sessions: readonly string[]
   /** The run that works in it now. */
@@ -26,25 +28,32 @@ export async function findWorkspaces({ store }: Needs<'store'>): Promise<readonl
   for (const { session_id, agent_id, workspace, created_at } of await store.sessions({ archived: true, limit: ALL })) {
     const known = found.get(workspace)
     found.set(workspace, {
-      workspace,
+      ...{ workspace, name: workspace },
       agents: [...new Set([...(known?.agents ?? []), agent_id])],
       sessions: [...(known?.sessions ?? []), session_id],
       in_use_by: known?.in_use_by ?? bySession.get(session_id) ?? null,
       created_at: known?.created_at ?? created_at,
     })
   }
-  return [...found.values()]
+  const all = [...found.values()]
+  const named = Map.groupBy(all, ({ workspace }) => folderName(workspace))
+  return all.map((known) => {
+    const short = folderName(known.workspace)
+    return named.get(short)?.length === 1 ? { ...known, name: short } : known
+  })
 }
+
+const folderName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** Contract: the workspace that is named by its path, its folder's name, a session or an agent; else `not_found`. */
 export async function findWorkspace(context: Needs<'store'>, named: string): Promise<KnownWorkspace> {
   const all = await findWorkspaces(context)
-  const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
   const found =
-    all.find(({ workspace }) => workspace === named || nameOf(workspace) === named) ??
+    all.find(({ workspace }) => workspace === named) ??
+    all.find(({ workspace }) => folderName(workspace) === named) ??
     all.find(({ sessions }) => sessions.includes(named)) ??
     all.find(({ agents }) => agents.includes(named)) ??
-    only(all.filter(({ workspace }) => named.length >= 4 && nameOf(workspace).includes(named)))
+    only(all.filter(({ workspace }) => named.length >= 4 && folderName(workspace).includes(named)))
   if (found) return found
   throw new TirelessError('not_found', {
     what: 'no such workspace',
@@ -60,24 +69,52 @@ const only = <T>(found: readonly T[]): T | undefined => (found.length === 1 ? fo
 export interface WorkspaceWrite extends PathSummary {
   /** A run, or an undo or a merge. */
   readonly run_id: string
+  readonly kind: 'run' | 'undo' | 'merge'
+  readonly agent_id: string | null
+  readonly session_id: string | null
   readonly title: string
   readonly workspace: string
   readonly at: string
 }
 
-/** Contract: newest first; writers that changed nothing are left out. */
+interface WantedWrites {
+  readonly workspace?: string | undefined
+  /** Only those that changed this file, or something in this folder. */
+  readonly path?: string | undefined
+  readonly offset?: number | undefined
+  readonly limit: number
+}
+
+/** Contract: newest first; writers that changed nothing are left out. `more`: there are earlier ones. */
 export async function findWrites(
   context: Needs<'snapshots' | 'store'>,
-  { workspace, limit }: { readonly workspace?: string | undefined; readonly limit: number },
-): Promise<readonly WorkspaceWrite[]> {
+  { workspace, path, offset = 0, limit }: WantedWrites,
+): Promise<{ readonly items: readonly WorkspaceWrite[]; readonly more: boolean }> {
   const spans = (await context.snapshots.spans()).filter((span) => (workspace ?? span.workspace) === span.workspace)
-  const writes: WorkspaceWrite[] = []
+  const writes: (readonly [readonly WriteSpan[], readonly PathChange[]])[] = []
   for (const group of groupByWriter(spans).toReversed()) {
-    if (writes.length >= limit) break
-    const write = await describeWrite(context, group)
-    if (write) writes.push(write)
+    // One more than asked for says whether there are more.
+    if (writes.length > offset + limit) break
+    const changes = await changesOf(context, group)
+    if (path === undefined ? changes.length > 0 : changes.some((change) => isWithin(path, change)))
+      writes.push([group, changes])
   }
-  return writes
+  const shown = writes.slice(offset, offset + limit)
+  const items = await Promise.all(shown.map(([group, changes]) => describeWrite(context, group, changes)))
+  return { items: items.flat(), more: writes.length > offset + limit }
+}
+
+/** Contract: whether the change is of this file, or of something in this folder. */
+export function isWithin(folder: string, { path }: PathChange): boolean {
+  const named = readablePath(path)
+  return named === folder || named.startsWith(`${folder}/`)
+}
+
+async function changesOf(
+  { snapshots }: Needs<'snapshots'>,
+  spans: readonly WriteSpan[],
+): Promise<readonly PathChange[]> {
+  return (await Promise.all(spans.map(({ before, after }) => snapshots.compare(before, after)))).flat()
 }
 
 /** Spans of one writer in one workspace, in the order of their ends. */
@@ -87,17 +124,21 @@ function groupByWriter(spans: readonly WriteSpan[]): readonly (readonly WriteSpa
 }
 
 async function describeWrite(
-  { snapshots, store }: Needs<'snapshots' | 'store'>,
+  { store }: Needs<'store'>,
   spans: readonly WriteSpan[],
-): Promise<WorkspaceWrite | undefined> {
+  changes: readonly PathChange[],
+): Promise<readonly WorkspaceWrite[]> {
   const last = spans.at(-1)
-  const changes = await Promise.all(spans.map(({ before, after }) => snapshots.compare(before, after)))
-  if (!last || changes.flat().length === 0) return undefined
-  const dispatch = await store.dispatch(last.writer)
-  return {
-    run_id: last.writer,
-    title: dispatch ? titleOfRun(dispatch.prompt, dispatch.metadata.behaviour) : last.writer,
-    ...{ workspace: last.workspace, at: iso(last.to) },
-    ...summarizeChanges(changes.flat()),
-  }
+  if (!last) return []
+  const { writer: run_id, workspace, to } = last
+  const dispatch = await store.dispatch(run_id)
+  const isUndo = !dispatch && (await store.undo(run_id)) !== undefined
+  return [
+    {
+      ...{ run_id, workspace, at: iso(to), kind: dispatch ? 'run' : isUndo ? 'undo' : 'merge' },
+      ...{ agent_id: dispatch?.agent_id ?? null, session_id: dispatch?.session_id ?? null },
+      title: dispatch ? titleOfRun(dispatch.prompt, dispatch.metadata.behaviour) : run_id,
+      ...summarizeChanges(changes),
+    },
+  ]
 }

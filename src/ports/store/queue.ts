@@ -125,6 +125,8 @@ export interface QueueResults {
 /** What dispatches have to match; what is absent matches all. */
 export interface DispatchFilter {
   readonly status?: DispatchStatus | undefined
+  /** True: those that have not ended. */
+  readonly in_flight?: boolean | undefined
   readonly agent_id?: string | undefined
   /** Created at `from` or later, and before `to`. */
   readonly created?: { readonly from: number | null; readonly to: number | null } | undefined
@@ -148,6 +150,14 @@ export interface QueueReads {
    */
   dispatchWindow(
     filter: DispatchFilter & { readonly offset: number } & PageLimit,
+  ): Promise<{ readonly items: readonly Dispatch[]; readonly total: number }>
+  /**
+   * Contract: those of a session, newest first, from the given place on, with their number. The cost does not grow with
+   * the number of other sessions.
+   */
+  dispatchesIn(
+    sessionId: string,
+    page: { readonly offset: number } & PageLimit,
   ): Promise<{ readonly items: readonly Dispatch[]; readonly total: number }>
   counts(): Promise<DispatchCounts>
   /**

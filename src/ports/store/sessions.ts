@@ -4,7 +4,7 @@ import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { Session } from '../../domain/session.ts'
-import type { PageLimit } from './page-limit.ts'
+import type { PageWindow } from './page-limit.ts'
 
 export type SessionOp =
   /** Appends records to a session's journal; refused unless their `seq` continues it. */
@@ -56,12 +56,23 @@ export interface SessionResults {
   prune: { readonly runs: readonly string[] }
 }
 
+export interface SessionFilter {
+  /** True: archived sessions, too. */
+  readonly archived?: boolean | undefined
+  readonly status?: Session['status'] | undefined
+  readonly agent_id?: string | undefined
+  /** Text in its name, its agent, or a prompt of its runs; capitals of ASCII letters do not matter. */
+  readonly search?: string | undefined
+}
+
 export interface SessionReads {
   session(id: string): Promise<Session | undefined>
   /** Contract: whether `prune` would delete a session. The cost does not grow with the number of younger sessions. */
   prunable(before: number): Promise<boolean>
-  /** Contract: newest first; with `archived: true` archived sessions, too. */
-  sessions(filter: { readonly archived?: boolean } & PageLimit): Promise<readonly Session[]>
+  /** Contract: newest first. */
+  sessions(filter: SessionFilter & PageWindow): Promise<readonly Session[]>
+  /** Contract: how many there are; unreadable ones count, too. */
+  sessionCount(filter: SessionFilter): Promise<number>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
 }

@@ -18,7 +18,7 @@ export const LINKS: readonly Link[] = [
   { name: 'needs', href: '/needs-you' },
   { name: 'now', href: '/now' },
   { name: 'runs', href: '/runs' },
-  { name: 'work', href: '/work/workspaces' },
+  { name: 'work', href: '/work' },
   { name: 'agents', href: '/agents' },
   { name: 'costs', href: '/costs' },
   { name: 'reports', href: '/reports' },

@@ -23,13 +23,23 @@ export const ROUTES: readonly Route[] = [
   { pattern: '/now', name: 'now', place: Now },
   { pattern: '/runs', name: 'runs', place: lazyPlace(async () => (await import('../runs/runs.tsx')).Runs) },
   { pattern: '/runs/:id', name: 'runs', place: lazyPlace(async () => (await import('../runs/run.tsx')).Run) },
+  { pattern: '/work', name: 'work', place: lazyPlace(async () => (await import('../work/board.tsx')).Board) },
+  {
+    ...{ pattern: '/work/sessions', name: 'work' },
+    place: lazyPlace(async () => (await import('../work/sessions.tsx')).Sessions),
+  },
+  {
+    ...{ pattern: '/work/sessions/:id', name: 'work' },
+    place: lazyPlace(async () => (await import('../work/session.tsx')).SessionPlace),
+  },
+  { pattern: '/work/queue', name: 'work', place: lazyPlace(async () => (await import('../work/queue.tsx')).Queue) },
   {
     ...{ pattern: '/work/workspaces', name: 'work' },
     place: lazyPlace(async () => (await import('../work/workspaces.tsx')).Workspaces),
   },
   {
     ...{ pattern: '/work/workspaces/:id', name: 'work' },
-    place: lazyPlace(async () => (await import('../work/workspace.tsx')).Workspace),
+    place: lazyPlace(async () => (await import('../work/workspace.tsx')).WorkspacePlace),
   },
   { pattern: '/agents', name: 'agents', place: lazyPlace(async () => (await import('../agents/agents.tsx')).Agents) },
   {

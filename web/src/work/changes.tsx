@@ -2,7 +2,7 @@
 
 import { readCommand } from '../api.ts'
 import type { ChangedFile } from '../api-types.ts'
-import { Dot } from '../components.tsx'
+import { Card, Dot, Empty } from '../components.tsx'
 import { DiffLayoutSwitch, DiffStat, DiffView } from '../diff-view.tsx'
 import { byteSize, type Language, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
@@ -13,20 +13,33 @@ import { NotFetched } from './frame.tsx'
 interface ChangesProps {
   readonly page: PageState
   readonly language: Language
-  readonly run: string
+  readonly of: { readonly run: string } | { readonly session: string }
+  /** Only this file. */
+  readonly path?: string | undefined
 }
 
-export function Changes({ page, language, run }: ChangesProps) {
-  const state = useFetched(page, run, () => readCommand('workspace diff', { run }))
+const MAX_FILES = 100
+
+export function Changes({ page, language, of, path }: ChangesProps) {
+  const own = WORK_TEXTS[language].workspaces
+  const state = useFetched(page, JSON.stringify([of, path]), () =>
+    readCommand('workspace diff', { ...of, path, limit: MAX_FILES }),
+  )
   if (state.kind !== 'ready') return <NotFetched language={language} state={state} />
+  const { files, more } = state.data
+  if (files.length === 0)
+    return (
+      <Card>
+        <Empty>{own.noChanges}</Empty>
+      </Card>
+    )
   return (
     <div class="flex flex-col gap-3">
-      <div class="flex justify-end">
-        <DiffLayoutSwitch language={language} />
-      </div>
-      {state.data.files.map((file) => (
+      <DiffLayoutSwitch language={language} />
+      {files.map((file) => (
         <FileChange key={file.path} language={language} file={file} />
       ))}
+      {more && <p class="label">{own.moreChanges(MAX_FILES)}</p>}
     </div>
   )
 }

@@ -6,7 +6,12 @@ import { type Language, visibleText } from '../format.ts'
 import { WORK_TEXTS } from '../texts/work.ts'
 import type { Fetched } from '../use-fetched.ts'
 
-const TABS = [{ name: 'workspaces', href: '/work/workspaces' }] as const
+const TABS = [
+  { name: 'board', href: '/work' },
+  { name: 'sessions', href: '/work/sessions' },
+  { name: 'queue', href: '/work/queue' },
+  { name: 'workspaces', href: '/work/workspaces' },
+] as const
 
 type TabName = (typeof TABS)[number]['name']
 

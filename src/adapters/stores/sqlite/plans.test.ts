@@ -27,6 +27,7 @@ test('reads of a cycle, a start and a status use an index, so history does not s
     ...[(r: StoreReader) => r.journal('s'), (r: StoreReader) => r.inbox('s'), (r: StoreReader) => r.setting('paused')],
     ...[(r: StoreReader) => r.unknowns({ status: 'open' }), (r: StoreReader) => r.unknowns({ session_id: 's' })],
     (r) => r.dispatchWindow({ offset: 0, limit: 9 }),
+    (r) => r.dispatchesIn('s', { offset: 0, limit: 9 }),
     (r) => r.approvals({ status: 'open', limit: 9 }),
     (r) => r.approvals({ session_id: 's', limit: 9 }),
     ...[(r: StoreReader) => r.todos('s'), (r: StoreReader) => r.todo('s', 'T001')],

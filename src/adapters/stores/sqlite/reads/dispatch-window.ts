@@ -34,12 +34,16 @@ interface Found {
 const FILTER = `(?1 IS NULL OR d.status = ?1) AND (?2 IS NULL OR d.agent_id = ?2)
   AND (?3 IS NULL OR d.created_at >= ?3) AND (?4 IS NULL OR d.created_at < ?4)`
 
+const IN_FLIGHT = "d.status IN ('pending', 'running', 'waiting')"
+
+const conditionsOn = ({ in_flight }: DispatchFilter): string => (in_flight ? `${FILTER} AND ${IN_FLIGHT}` : FILTER)
+
 const filterValues = ({ status, agent_id, created }: DispatchFilter) =>
   [status ?? null, agent_id ?? null, created?.from ?? null, created?.to ?? null] as const
 
 /** Rows can be long, so only the index is read; without INDEXED BY, SQLite would read the rows. */
 function pageDispatches(all: RowReader['all'], filter: DispatchFilter, offset: number, limit: number): Found {
-  const matching = `FROM dispatches d INDEXED BY dispatches_listed WHERE ${FILTER}`
+  const matching = `FROM dispatches d INDEXED BY dispatches_listed WHERE ${conditionsOn(filter)}`
   const values = filterValues(filter)
   const [count] = all(`SELECT count(*) AS total ${matching}`, ...values)
   const page = all(`SELECT d.n ${matching} ORDER BY d.n DESC LIMIT ?5 OFFSET ?6`, ...values, limit, offset)
@@ -58,8 +62,8 @@ async function searchDispatches(
     const like = `LIKE ?${i + 7} ESCAPE '\\'`
     return `(d.dispatch_id ${like} OR d.prompt ${like} OR d.result ${like} OR d.error ${like})`
   })
-  const batch = `SELECT d.n FROM dispatches d WHERE d.n > ?5 AND d.n <= ?6 AND ${FILTER} AND ${hasWords.join(' AND ')}
-    ORDER BY d.n DESC`
+  const matches = [conditionsOn(filter), ...hasWords].join(' AND ')
+  const batch = `SELECT d.n FROM dispatches d WHERE d.n > ?5 AND d.n <= ?6 AND ${matches} ORDER BY d.n DESC`
   const found: number[] = []
   for (let last = newest(all); last > 0; last -= BATCH_SIZE) {
     const rows = all(batch, ...filterValues(filter), last - BATCH_SIZE, last, ...patterns)
@@ -70,3 +74,17 @@ async function searchDispatches(
 }
 
 const newest = (all: RowReader['all']): number => Number(all('SELECT max(n) AS n FROM dispatches')[0]?.n ?? 0)
+
+const IS_IN = 'd.session = (SELECT n FROM sessions WHERE session_id = ?)'
+
+/** Contract: as in the port. */
+export function readDispatchesIn(
+  all: RowReader['all'],
+  sessionId: string,
+  { offset, limit }: Parameters<QueueReads['dispatchesIn']>[1],
+): Awaited<ReturnType<QueueReads['dispatchesIn']>> {
+  const [counted] = all(`SELECT count(*) AS total FROM dispatches d WHERE ${IS_IN}`, sessionId)
+  const listed = `${IS_IN} AND ${readableCondition('dispatches', 'd')}`
+  const query = `SELECT ${DISPATCH_COLUMNS} WHERE ${listed} ORDER BY d.n DESC LIMIT ? OFFSET ?`
+  return { items: all(query, sessionId, limit, offset).map(dispatchFromRow), total: Number(counted?.total) }
+}

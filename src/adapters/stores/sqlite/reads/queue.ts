@@ -5,7 +5,7 @@ import { iso } from '../../../../ports/clock.ts'
 import type { DispatchCounts, QueueReads } from '../../../../ports/store/queue.ts'
 import { DISPATCH_COLUMNS, dispatchFromRow } from '../rows.ts'
 import { readableCondition } from '../unreadable-rows.ts'
-import { readDispatchWindow } from './dispatch-window.ts'
+import { readDispatchesIn, readDispatchWindow } from './dispatch-window.ts'
 import type { RowReader } from './row-reader.ts'
 
 const IS_CHILD = `d.parent = (SELECT n FROM dispatches WHERE dispatch_id = ?)
@@ -31,6 +31,7 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
       ).map(dispatchFromRow)
     },
     dispatchWindow: (filter) => readDispatchWindow(all, filter),
+    dispatchesIn: async (sessionId, page) => readDispatchesIn(all, sessionId, page),
     counts: async () => countDispatches(all),
     async recent(kernelId, agentId, limit) {
       return all(

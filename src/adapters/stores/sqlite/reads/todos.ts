@@ -1,11 +1,17 @@
 /** Reads todos and the receipts of their changes. */
 
-import type { TodoReads } from '../../../../ports/store/todos.ts'
+import type { TodoFilter, TodoReads } from '../../../../ports/store/todos.ts'
 import { receiptFromRow, todoFromRow } from '../rows.ts'
 import { readableCondition } from '../unreadable-rows.ts'
+import { conditionsOf } from './page-query.ts'
 import type { RowReader } from './row-reader.ts'
 
 const OF_SESSION = 'session = (SELECT n FROM sessions WHERE session_id = ?1)'
+
+const TODOS = 'todos t JOIN sessions s ON s.n = t.session'
+
+const todoConditions = ({ workspace, session_id, status }: TodoFilter) =>
+  conditionsOf(['s.workspace = ?', workspace], ['s.session_id = ?', session_id], ['t.status = ?', status])
 
 export function todoReads({ all, readOne }: RowReader): TodoReads {
   return {
@@ -13,14 +19,18 @@ export function todoReads({ all, readOne }: RowReader): TodoReads {
       const condition = `${OF_SESSION} AND ${readableCondition('todos')}`
       return all(`SELECT * FROM todos WHERE ${condition} ORDER BY n`, sessionId).map(todoFromRow)
     },
-    async allTodos({ workspace, limit }) {
+    async allTodos({ offset = 0, limit, ...filter }) {
+      const { text, values } = todoConditions(filter)
       return all(
-        `SELECT t.* FROM todos t JOIN sessions s ON s.n = t.session
-         WHERE (?1 IS NULL OR s.workspace = ?1) AND ${readableCondition('todos', 't')}
-         ORDER BY t.session DESC, t.n LIMIT ?2`,
-        workspace ?? null,
-        limit,
+        `SELECT t.* FROM ${TODOS} WHERE ${text} AND ${readableCondition('todos', 't')}
+         ORDER BY t.session DESC, t.n LIMIT ?${values.length + 1} OFFSET ?${values.length + 2}`,
+        ...values,
+        ...[limit, offset],
       ).map(todoFromRow)
+    },
+    async todoCount(filter) {
+      const { text, values } = todoConditions(filter)
+      return Number(all(`SELECT count(*) AS n FROM ${TODOS} WHERE ${text}`, ...values)[0]?.n)
     },
     async todo(sessionId, code) {
       const row = readOne('todos', `SELECT * FROM todos WHERE ${OF_SESSION} AND code = ?2`, sessionId, code)

@@ -1,0 +1,58 @@
+/** A message to one session. The text stays until the server has accepted it. */
+
+import { useState } from 'preact/hooks'
+import { Button } from '../components.tsx'
+import type { Language } from '../format.ts'
+import type { PageState } from '../page-state.ts'
+import { PAGE_CHAT } from '../talk/conversation.ts'
+import { SESSION_TEXTS } from '../texts/work-sessions.ts'
+
+interface MessageFieldProps {
+  readonly page: PageState
+  readonly language: Language
+  readonly session: string
+}
+
+const FIELD_CLASSES = [
+  'min-w-40 flex-1 resize-y rounded-md border border-line bg-surface px-3 py-1.5 placeholder:text-muted',
+].join(' ')
+
+export function MessageField({ page, language, session }: MessageFieldProps) {
+  const own = SESSION_TEXTS[language]
+  const [text, setText] = useState('')
+  const name = `send ${session}`
+  const busy = page.view.busy.has(name)
+  const send = async (): Promise<void> => {
+    if (text.trim() === '' || busy) return
+    const input = { session, text, chat: PAGE_CHAT }
+    if (await page.run('send', input, { busy: name, done: own.sent })) setText('')
+  }
+  return (
+    <form
+      class="flex flex-wrap items-end gap-2"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void send()
+      }}
+    >
+      <textarea
+        class={FIELD_CLASSES}
+        rows={1}
+        name="message"
+        aria-label={own.write}
+        placeholder={own.write}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => {
+          // Enter also ends a word in an input method for Chinese; that does not send.
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          event.preventDefault()
+          void send()
+        }}
+      />
+      <Button look="main" type="submit" busy={busy}>
+        {own.send}
+      </Button>
+    </form>
+  )
+}
