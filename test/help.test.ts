@@ -40,7 +40,7 @@ test('every group has a description, and no description is unused', () => {
 test('--help shows the description of a group and the example of a verb', async (t) => {
   const home = freshFolder(t)
   const group = await tireless(home, 'queue', '--help')
-  assert.match(group.stdout, /list, cancel, retry and pause dispatches/)
+  assert.match(group.stdout, /list, cancel, retry, pause and prioritize dispatches/)
   const verb = await tireless(home, 'queue', 'list', '--help')
   assert.match(verb.stdout, /Example:\n +tireless queue list --status failed/)
 })

@@ -7,7 +7,7 @@ import { TirelessError } from '../src/domain/error.ts'
 import { commitOne } from '../src/ports/store.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { call } from './support/approval-fixtures.ts'
-import { openApp } from './support/open-app.ts'
+import { freshFolder, openApp } from './support/open-app.ts'
 
 /** The task says what comes of it. */
 const model = scriptedModel(({ messages }) => {
@@ -38,6 +38,30 @@ test('queue list is read part by part, filtered, and says why a run does not run
   assert.deepEqual([failed.total, failed.items[0]?.dispatch_id, failed.items[0]?.held_by], [1, fail, null])
   const found = await app.run('queue list', { search: 'GAMMA' })
   assert.deepEqual([found.total, found.items[0]?.status], [1, 'done'])
+})
+
+test('queue prioritize lets a dispatch run before all that wait for their turn', async (t) => {
+  const app = await openApp(t, { model })
+  // In one folder, one runs after the other.
+  const workspace = freshFolder(t, 'shared')
+  const ids: string[] = []
+  for (const [prompt, priority] of [
+    ['alpha', 3],
+    ['beta', 0],
+    ['gamma', 0],
+  ] as const)
+    ids.push((await app.run('enqueue', { prompt, priority, workspace })).dispatch_id)
+  const [, beta = '', gamma = ''] = ids
+  const raised = await app.run('queue prioritize', { id: gamma })
+  assert.deepEqual(raised, { dispatch_id: gamma, was: 0, priority: 4 })
+  await app.run('queue prioritize', { id: beta, priority: -1 })
+  await app.run('start', { until_idle: true })
+  const ended = (await app.run('queue list', {})).items.toSorted((a, b) => (a.updated_at < b.updated_at ? -1 : 1))
+  assert.deepEqual(
+    ended.map(({ prompt }) => prompt),
+    ['gamma', 'alpha', 'beta'],
+  )
+  await assert.rejects(app.run('queue prioritize', { id: gamma }), /is done/)
 })
 
 test('sessions list and log: what each is about, what was said to it, and what its runs answered', async (t) => {

@@ -46,12 +46,12 @@ export const sessionsList = defineCommand({
   }),
   output: z.object({ items: z.array(sessionSchema.extend(sessionSummaryShape)), total: totalShape }),
   async run({ store }, { status, agent, search, limit, offset, all }) {
-    const filter = { status, agent_id: agent, search, archived: all }
-    const sessions = await store.sessions({ ...filter, limit, offset })
+    const filter = { status, agent_id: agent, search, archived: all, offset, limit }
+    const { items: sessions, total } = await store.sessionWindow(filter)
     const items = await Promise.all(
       sessions.map(async (session) => ({ ...session, ...(await summaryOf(store, session)) })),
     )
-    return { items, total: await store.sessionCount(filter) }
+    return { items, total }
   },
 })
 

@@ -64,13 +64,10 @@ export const todoList = defineCommand({
   async run({ store }, { session, workspace, status, limit, offset }) {
     if (session !== undefined && (await store.session(session)) === undefined) throw noSuchSession(session)
     const place = workspace === undefined ? undefined : resolve(workspace)
-    const filter = { session_id: session, workspace: place, status }
-    const shown = await store.allTodos({ ...filter, limit, offset })
-    const plans = await readPlans(store, shown)
-    return {
-      items: shown.map((todo) => toListed(plans.get(todo.session_id) ?? [], todo)),
-      total: await store.todoCount(filter),
-    }
+    const filter = { session_id: session, workspace: place, status, offset, limit }
+    const { items, total } = await store.todoWindow(filter)
+    const plans = await readPlans(store, items)
+    return { items: items.map((todo) => toListed(plans.get(todo.session_id) ?? [], todo)), total }
   },
 })
 

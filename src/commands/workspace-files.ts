@@ -34,9 +34,9 @@ export const workspaceFiles = defineCommand({
     total: totalShape,
   }),
   async run(context, { workspace: named, path, offset, limit }) {
-    const { workspace, name, sessions } = await findWorkspace(context, named)
+    const { workspace, name, last_session_id } = await findWorkspace(context, named)
     const page = await context.listWorkspaceFolder(workspace, path === '' ? '.' : path, { offset, limit })
     const items = page.entries.map(({ modified, ...entry }) => ({ ...entry, modified_at: iso(modified) }))
-    return { workspace, name, path, session_id: sessions[0] ?? '', items, total: page.total }
+    return { workspace, name, path, session_id: last_session_id, items, total: page.total }
   },
 })

@@ -3,8 +3,10 @@
 import { z } from 'zod'
 import { iso } from '../ports/clock.ts'
 import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { offsetInput, searchInput, totalShape } from './lib/list-window.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
+import { sizeOfWorkspace } from './lib/workspace-sizes.ts'
 import { findWorkspace, findWorkspaces, findWrites, type WorkspaceWrite } from './lib/workspaces.ts'
 
 const writeShape = z.object({
@@ -26,7 +28,7 @@ const workspaceShape = z.object({
   workspace: z.string().describe('its folder'),
   name: z.string().describe('a short name for it'),
   agents: z.array(z.string()),
-  sessions: z.array(z.string()),
+  sessions: z.array(z.string()).describe('the newest of those that work in it, at most 100'),
   in_use_by: z.string().nullable().describe('the run that works in it now'),
   last_write: z.string().nullable().describe('when a run last wrote in it'),
   last_run: z.string().nullable().describe('the run that last wrote in it'),
@@ -41,7 +43,7 @@ export const workspaceList = defineCommand({
   summary: 'list the folders in which agents work',
   example: 'workspace list',
   runsIn: 'any_process',
-  needs: ['snapshots', 'store'],
+  needs: ['clock', 'snapshots', 'store'],
   input: z.object({
     search: searchInput('the folder or an agent’s name'),
     limit: z.int().positive().default(50).describe('maximum number of workspaces'),
@@ -56,12 +58,13 @@ export const workspaceList = defineCommand({
       [workspace, ...agents].some((text) => text.toLowerCase().includes(sought)),
     )
     const known = all.slice(offset, offset + limit)
+    const sessions = await sessionsOf(context, known)
     const items = await Promise.all(
-      known.map(async ({ created_at: _, agents, sessions, ...folder }) => {
+      known.map(async ({ agents, last_session_id: _, ...folder }) => {
         const last = spans.filter(({ workspace }) => workspace === folder.workspace).toSorted((a, b) => b.to - a.to)[0]
-        const { files, bytes } = await snapshots.presentFiles(folder.workspace, 0)
+        const { files, bytes } = await sizeOfWorkspace(context, { ...folder, written: last?.to ?? 0 })
         return {
-          ...{ ...folder, agents: [...agents], sessions: [...sessions] },
+          ...{ ...folder, agents: [...agents], sessions: sessions(folder.workspace) },
           ...{ last_write: last ? iso(last.to) : null, last_run: last?.writer ?? null, files, bytes },
         }
       }),
@@ -69,6 +72,16 @@ export const workspaceList = defineCommand({
     return { items, total: all.length }
   },
 })
+
+const MAX_SESSIONS = 100
+
+async function sessionsOf({ store }: Needs<'store'>, known: readonly { readonly workspace: string }[]) {
+  const found = await store.sessionsIn(
+    known.map(({ workspace }) => workspace),
+    { limit: MAX_SESSIONS },
+  )
+  return (workspace: string): string[] => [...(found.get(workspace) ?? [])]
+}
 
 export const workspaceShow = defineCommand({
   name: 'workspace show',
@@ -86,11 +99,12 @@ export const workspaceShow = defineCommand({
     runs: z.array(writeShape),
   }),
   async run(context, { workspace: named, limit }) {
-    const { created_at: _, agents, sessions, ...known } = await findWorkspace(context, named)
+    const { last_session_id: _, agents, ...known } = await findWorkspace(context, named)
+    const sessions = await sessionsOf(context, [known])
     const { files, bytes, paths } = await context.snapshots.presentFiles(known.workspace, limit)
     const runs = await findWrites(context, { workspace: known.workspace, limit })
     return {
-      ...{ ...known, agents: [...agents], sessions: [...sessions], files, bytes, paths: [...paths] },
+      ...{ ...known, agents: [...agents], sessions: sessions(known.workspace), files, bytes, paths: [...paths] },
       runs: runs.items.map(toOutput(await findUndone(context))),
     }
   },

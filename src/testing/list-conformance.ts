@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import type { NewTodo, TodoAction } from '../domain/todo-delta.ts'
 import { commitOne, type Store } from '../ports/store.ts'
 import {
+  assertRefusedWith,
   type ConformanceCase,
+  claimInStore,
   enqueueInStore,
   newTestDispatch,
   settleOp,
@@ -12,10 +14,12 @@ import {
   TEST_NOW,
 } from './store-test-helpers.ts'
 
-type SessionFilter = Parameters<Store['sessions']>[0]
+type SessionFilter = Parameters<Store['sessionWindow']>[0]
 
-const sessionsOf = async (store: Store, filter: Partial<SessionFilter>): Promise<string> =>
-  (await store.sessions({ limit: 9, ...filter })).map(({ session_id }) => session_id.slice('session-'.length)).join(' ')
+const sessionsOf = async (store: Store, filter: Partial<SessionFilter>): Promise<string> => {
+  const { items, total } = await store.sessionWindow({ offset: 0, limit: 9, ...filter })
+  return `${items.map(({ session_id }) => session_id.slice('session-'.length)).join(' ')} of ${total}`
+}
 
 const newTodo = (title: string): NewTodo => ({
   ...{ title, type: 'Task', deps: [], assignee: null, parallel: false, skills: [], checks: [] },
@@ -47,6 +51,22 @@ export const listConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'a dispatch with a raised priority is claimed first; one that has ended keeps its own',
+    async run(store) {
+      const { epoch, fence } = await startDispatch(store, 'a')
+      await enqueueInStore(store, newTestDispatch('b'), newTestDispatch('c'))
+      const prioritize = (dispatch_id: string) =>
+        commitOne(store, [{ op: 'prioritize', dispatch_id, priority: 7, now: TEST_NOW }])
+      await prioritize('c')
+      const [claimed] = await claimInStore(store, epoch)
+      assert.equal(claimed?.dispatch_id, 'c')
+      await commitOne(store, [settleOp('done')], fence)
+      await assertRefusedWith('conflict', prioritize('a'))
+      await assertRefusedWith('not_found', prioritize('x'))
+      assert.equal((await store.dispatch('a'))?.priority, 0)
+    },
+  },
+  {
     name: 'sessions are listed part by part, by status, agent and what they were asked, and counted alike',
     async run(store) {
       const { fence } = await startDispatch(store, 'a')
@@ -57,8 +77,8 @@ export const listConformance: readonly ConformanceCase[] = [
       await enqueueInStore(store, gone)
       await commitOne(store, [{ op: 'cancel', dispatch_id: 'd', how: 'immediate', now: TEST_NOW }])
       await commitOne(store, [{ op: 'archive', session_id: 'session-d', archived: true, now: TEST_NOW }])
-      assert.equal(await sessionsOf(store, { offset: 1, limit: 1 }), 'b')
-      const filters: readonly (readonly [Omit<SessionFilter, 'limit'>, string])[] = [
+      assert.equal(await sessionsOf(store, { offset: 1, limit: 1 }), 'b of 3')
+      const filters: readonly (readonly [Partial<SessionFilter>, string])[] = [
         [{}, 'c b a'],
         [{ archived: true }, 'd c b a'],
         [{ status: 'archived' }, 'd'],
@@ -71,9 +91,30 @@ export const listConformance: readonly ConformanceCase[] = [
         [{ search: 'session-a' }, 'a'],
       ]
       for (const [filter, names] of filters) {
-        assert.equal(await sessionsOf(store, filter), names, JSON.stringify(filter))
-        assert.equal(await store.sessionCount(filter), names.split(' ').length, JSON.stringify(filter))
+        const expected = `${names} of ${names.split(' ').length}`
+        assert.equal(await sessionsOf(store, filter), expected, JSON.stringify(filter))
       }
+    },
+  },
+  {
+    name: 'the folders of sessions are listed, that of the newest session first, with their agents and sessions',
+    async run(store) {
+      const [one, two] = ['/nowhere/one', '/nowhere/two']
+      await enqueueInStore(store, newTestDispatch('a', { workspace: one }), newTestDispatch('b', { workspace: two }))
+      await enqueueInStore(store, newTestDispatch('c', { workspace: one, agent_id: 'other' }))
+      assert.deepEqual(await store.workspaces(), [
+        { workspace: one, agents: ['other', 'agent'], last_session_id: 'session-c', sessions: 2 },
+        { workspace: two, agents: ['agent'], last_session_id: 'session-b', sessions: 1 },
+      ])
+      const found = await store.sessionsIn([one, two, '/none'], { limit: 1 })
+      assert.deepEqual(
+        [...found],
+        [
+          [one, ['session-c']],
+          [two, ['session-b']],
+        ],
+      )
+      assert.deepEqual((await store.sessionsIn([one], { limit: 9 })).get(one), ['session-c', 'session-a'])
     },
   },
   {
@@ -86,19 +127,16 @@ export const listConformance: readonly ConformanceCase[] = [
       await apply('b', 'session-two', [add('z')])
       const start = { kind: 'change', code: 'T002', verb: 'start', reason: 'go' } as const
       await apply('c', 'session-one', [{ ...start, by: { kind: 'root', behaviour: 'do' } }])
-      const titles = async (filter: Omit<Parameters<Store['allTodos']>[0], 'limit'>): Promise<string> =>
-        (await store.allTodos({ limit: 9, ...filter })).map(({ title }) => title).join('')
-      assert.equal(await titles({}), 'zxy')
-      assert.equal(await titles({ offset: 1 }), 'xy')
-      for (const [filter, found] of [
-        [{ status: 'WAIT' }, 'zx'],
-        [{ status: 'WAIT', session_id: 'session-one' }, 'x'],
-        [{ workspace: '/nowhere/one' }, 'xy'],
-        [{ status: 'DONE' }, ''],
-      ] as const) {
-        assert.equal(await titles(filter), found, JSON.stringify(filter))
-        assert.equal(await store.todoCount(filter), found.length, JSON.stringify(filter))
+      const titles = async (filter: Partial<Parameters<Store['todoWindow']>[0]>): Promise<string> => {
+        const { items, total } = await store.todoWindow({ offset: 0, limit: 9, ...filter })
+        return `${items.map(({ title }) => title).join('')} of ${total}`
       }
+      assert.equal(await titles({}), 'zxy of 3')
+      assert.equal(await titles({ offset: 1 }), 'xy of 3')
+      assert.equal(await titles({ status: 'WAIT' }), 'zx of 2')
+      assert.equal(await titles({ status: 'WAIT', session_id: 'session-one' }), 'x of 1')
+      assert.equal(await titles({ workspace: '/nowhere/one' }), 'xy of 2')
+      assert.equal(await titles({ status: 'DONE' }), ' of 0')
     },
   },
 ]

@@ -28,6 +28,7 @@ describe('the files of agents, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const { page, complaints } = await openTab(browser, served.url)
     await page.goto(loginAt(served.login_url, '/work/workspaces'))
     await page.getByRole('link', { name: /^writer/ }).click()
+    await page.getByRole('link', { name: 'What runs changed' }).click()
     await page.getByRole('button', { name: 'Show the changes' }).first().click()
     const change = page.locator('[data-changed-file="report.md"]')
     await change.locator('[data-diff=split]').waitFor()

@@ -12,34 +12,26 @@ interface KnownWorkspace {
   /** Its folder's name if no other workspace has it, else its path. */
   readonly name: string
   readonly agents: readonly string[]
-  readonly sessions: readonly string[]
+  readonly last_session_id: string
   /** The run that works in it now. */
   readonly in_use_by: string | null
-  readonly created_at: string
 }
 
-const ALL = 100_000
+const MAX_RUNNING = 1000
 
 /** Contract: newest first. */
 export async function findWorkspaces({ store }: Needs<'store'>): Promise<readonly KnownWorkspace[]> {
-  const running = await store.dispatches({ status: 'running', limit: ALL })
-  const bySession = new Map(running.map(({ session_id, dispatch_id }) => [session_id, dispatch_id]))
-  const found = new Map<string, KnownWorkspace>()
-  for (const { session_id, agent_id, workspace, created_at } of await store.sessions({ archived: true, limit: ALL })) {
-    const known = found.get(workspace)
-    found.set(workspace, {
-      ...{ workspace, name: workspace },
-      agents: [...new Set([...(known?.agents ?? []), agent_id])],
-      sessions: [...(known?.sessions ?? []), session_id],
-      in_use_by: known?.in_use_by ?? bySession.get(session_id) ?? null,
-      created_at: known?.created_at ?? created_at,
-    })
+  const users = new Map<string, string>()
+  for (const { session_id, dispatch_id } of await store.dispatches({ status: 'running', limit: MAX_RUNNING })) {
+    const session = await store.session(session_id)
+    if (session) users.set(session.workspace, dispatch_id)
   }
-  const all = [...found.values()]
+  const all = await store.workspaces()
   const named = Map.groupBy(all, ({ workspace }) => folderName(workspace))
-  return all.map((known) => {
-    const short = folderName(known.workspace)
-    return named.get(short)?.length === 1 ? { ...known, name: short } : known
+  return all.map(({ workspace, agents, last_session_id }) => {
+    const short = folderName(workspace)
+    const name = named.get(short)?.length === 1 ? short : workspace
+    return { workspace, name, agents, last_session_id, in_use_by: users.get(workspace) ?? null }
   })
 }
 
@@ -48,10 +40,11 @@ const folderName = (path: string): string => path.slice(path.lastIndexOf('/') + 
 /** Contract: the workspace that is named by its path, its folder's name, a session or an agent; else `not_found`. */
 export async function findWorkspace(context: Needs<'store'>, named: string): Promise<KnownWorkspace> {
   const all = await findWorkspaces(context)
+  const ofSession = (await context.store.session(named))?.workspace
   const found =
     all.find(({ workspace }) => workspace === named) ??
     all.find(({ workspace }) => folderName(workspace) === named) ??
-    all.find(({ sessions }) => sessions.includes(named)) ??
+    all.find(({ workspace }) => workspace === ofSession) ??
     all.find(({ agents }) => agents.includes(named)) ??
     only(all.filter(({ workspace }) => named.length >= 4 && folderName(workspace).includes(named)))
   if (found) return found

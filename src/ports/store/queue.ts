@@ -95,6 +95,8 @@ export type QueueOp =
    * session is active.
    */
   | { readonly op: 'retry'; readonly dispatch_id: string; readonly now: number }
+  /** Changes the place of a dispatch among those that wait for their turn. A `conflict` if it has ended. */
+  | { readonly op: 'prioritize'; readonly dispatch_id: string; readonly priority: number; readonly now: number }
 
 export type DispatchCounts = Readonly<Record<DispatchStatus, number>>
 
@@ -120,6 +122,7 @@ export interface QueueResults {
   cancel: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
   pause: readonly { readonly dispatch_id: string; readonly status: DispatchStatus }[]
   retry: null
+  prioritize: null
 }
 
 /** What dispatches have to match; what is absent matches all. */

@@ -4,7 +4,7 @@ import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { Session } from '../../domain/session.ts'
-import type { PageWindow } from './page-limit.ts'
+import type { PageLimit } from './page-limit.ts'
 
 export type SessionOp =
   /** Appends records to a session's journal; refused unless their `seq` continues it. */
@@ -56,23 +56,42 @@ export interface SessionResults {
   prune: { readonly runs: readonly string[] }
 }
 
-export interface SessionFilter {
+/** What sessions have to match; what is absent matches all. */
+interface SessionFilter {
   /** True: archived sessions, too. */
   readonly archived?: boolean | undefined
   readonly status?: Session['status'] | undefined
   readonly agent_id?: string | undefined
-  /** Text in its name, its agent, or a prompt of its runs; capitals of ASCII letters do not matter. */
+  /** Part of its id, its agent's name, or a prompt of its runs; the case of Latin letters does not count. */
   readonly search?: string | undefined
+}
+
+/** A folder in which sessions work, archived ones included. */
+interface KnownFolder {
+  readonly workspace: string
+  readonly agents: readonly string[]
+  readonly last_session_id: string
+  /** How many sessions work in it. */
+  readonly sessions: number
 }
 
 export interface SessionReads {
   session(id: string): Promise<Session | undefined>
   /** Contract: whether `prune` would delete a session. The cost does not grow with the number of younger sessions. */
   prunable(before: number): Promise<boolean>
-  /** Contract: newest first. */
-  sessions(filter: SessionFilter & PageWindow): Promise<readonly Session[]>
-  /** Contract: how many there are; unreadable ones count, too. */
-  sessionCount(filter: SessionFilter): Promise<number>
+  /** Contract: newest first; with `archived: true` archived sessions, too. */
+  sessions(filter: { readonly archived?: boolean } & PageLimit): Promise<readonly Session[]>
+  /**
+   * Contract: newest first, from the given place on, with the number of all that match. Other work goes on during a
+   * search.
+   */
+  sessionWindow(
+    filter: SessionFilter & { readonly offset: number } & PageLimit,
+  ): Promise<{ readonly items: readonly Session[]; readonly total: number }>
+  /** Contract: the folder of the newest session first; agents by their newest session. */
+  workspaces(): Promise<readonly KnownFolder[]>
+  /** Contract: ids of the sessions that work in each of these folders, newest first, at most `limit` of each. */
+  sessionsIn(workspaces: readonly string[], page: PageLimit): Promise<ReadonlyMap<string, readonly string[]>>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
   inbox(sessionId: string): Promise<readonly Observation[]>
 }

@@ -2,7 +2,7 @@
 
 import type { Todo, TodoStatus } from '../../domain/todo.ts'
 import type { TodoDelta, TodoReceipt } from '../../domain/todo-delta.ts'
-import type { PageLimit, PageWindow } from './page-limit.ts'
+import type { PageLimit } from './page-limit.ts'
 
 export type TodoOp =
   /**
@@ -21,7 +21,8 @@ export interface TodoResults {
   todos: TodoReceipt
 }
 
-export interface TodoFilter {
+/** What todos have to match; what is absent matches all. */
+interface TodoFilter {
   readonly workspace?: string | undefined
   readonly session_id?: string | undefined
   readonly status?: TodoStatus | undefined
@@ -30,10 +31,12 @@ export interface TodoFilter {
 export interface TodoReads {
   /** Contract: all todos of a session, in the order of the plan. */
   todos(sessionId: string): Promise<readonly Todo[]>
-  /** Contract: todos of all sessions: of the newest session first, then in plan order. */
-  allTodos(filter: TodoFilter & PageWindow): Promise<readonly Todo[]>
-  /** Contract: how many there are; unreadable ones count, too. */
-  todoCount(filter: TodoFilter): Promise<number>
+  /** Contract: todos of all sessions, or of those in a workspace: of the newest session first, then in plan order. */
+  allTodos(filter: { readonly workspace?: string | undefined } & PageLimit): Promise<readonly Todo[]>
+  /** Contract: in the order of `allTodos`, from the given place on, with the number of all that match. */
+  todoWindow(
+    filter: TodoFilter & { readonly offset: number } & PageLimit,
+  ): Promise<{ readonly items: readonly Todo[]; readonly total: number }>
   todo(sessionId: string, code: string): Promise<Todo | undefined>
   todoReceipt(opId: string): Promise<TodoReceipt | undefined>
   /** Contract: receipts of a session that changed or refused the todo with that code, newest first. */

@@ -85,16 +85,28 @@ function boundaryAfter(ops: ReadonlySet<Op['op']>): Boundary {
 
 type UnreadOperations = 'commit' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'commits' | 'close'
 
+type Read = <T>(what: string, query: () => Promise<T>) => Promise<T>
+
+/** Parts of lists. */
+const simWindows = (reader: World['reader'], read: Read) =>
+  ({
+    sessionWindow: (filter) => read('sessions', () => reader.sessionWindow(filter)),
+    workspaces: () => read('sessions', () => reader.workspaces()),
+    sessionsIn: (workspaces, page) => read('sessions', () => reader.sessionsIn(workspaces, page)),
+    todoWindow: (filter) => read('todos', () => reader.todoWindow(filter)),
+    dispatchesIn: (session, page) => read('dispatches', () => reader.dispatchesIn(session, page)),
+  }) satisfies Partial<Store>
+
 /** Every read is a boundary of its own. */
 function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations> {
   const { reader } = world
   const read = <T>(what: string, query: () => Promise<T>): Promise<T> =>
     world.io(proc, 'read', what, query).then((it) => it)
   return {
+    ...simWindows(reader, read),
     dispatch: (id) => read('dispatch', () => reader.dispatch(id)),
     dispatches: (filter) => read('dispatches', () => reader.dispatches(filter)),
     dispatchWindow: (filter) => read('dispatchWindow', () => reader.dispatchWindow(filter)),
-    dispatchesIn: (session, page) => read('dispatches', () => reader.dispatchesIn(session, page)),
     counts: () => read('counts', () => reader.counts()),
     recent: (kernel, agent, limit) => read('recent', () => reader.recent(kernel, agent, limit)),
     dispatchesOf: (cycle) => read('dispatchesOf', () => reader.dispatchesOf(cycle)),
@@ -106,7 +118,6 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     spend: (from, to) => read('spend', () => reader.spend(from, to)),
     session: (id) => read('session', () => reader.session(id)),
     sessions: (page) => read('sessions', () => reader.sessions(page)),
-    sessionCount: (filter) => read('sessions', () => reader.sessionCount(filter)),
     journal: (id, from) => read('journal', () => reader.journal(id, from)),
     inbox: (id) => read('inbox', () => reader.inbox(id)),
     unknowns: (filter) => read('unknowns', () => reader.unknowns(filter)),
@@ -129,7 +140,6 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     projection: (kernel, name) => read('projection', () => reader.projection(kernel, name)),
     todos: (session) => read('todos', () => reader.todos(session)),
     allTodos: (filter) => read('todos', () => reader.allTodos(filter)),
-    todoCount: (filter) => read('todos', () => reader.todoCount(filter)),
     todo: (session, code) => read('todos', () => reader.todo(session, code)),
     todoReceipt: (id) => read('todos', () => reader.todoReceipt(id)),
     todoReceipts: (filter) => read('todos', () => reader.todoReceipts(filter)),

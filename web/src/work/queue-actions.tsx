@@ -8,7 +8,7 @@ import type { Language } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { QUEUE_TEXTS } from '../texts/work-queue.ts'
 
-const ACTIONS = ['retry', 'resume', 'pause', 'cancel'] as const
+const ACTIONS = ['retry', 'prioritize', 'resume', 'pause', 'cancel'] as const
 type QueueAction = (typeof ACTIONS)[number]
 
 const IN_FLIGHT = ['pending', 'running', 'waiting']
@@ -18,6 +18,7 @@ function isPossible(action: QueueAction, { status, paused, cancel }: Dispatch): 
   const isOpen = IN_FLIGHT.includes(status)
   if (action === 'retry') return status === 'failed' || status === 'dead'
   if (action === 'cancel') return isOpen && cancel === null
+  if (action === 'prioritize') return status === 'pending' && cancel === null && !paused
   return isOpen && cancel === null && paused === (action === 'resume')
 }
 

@@ -1,6 +1,6 @@
 /** Table operations on the queue: claim, settle, park, release, cancel, pause, retry, archive. */
 
-import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
+import { type Dispatch, type DispatchStatus, isTerminal } from '../../../domain/dispatch.ts'
 import type { Observation } from '../../../domain/observation.ts'
 import { AGENT_RESULT } from '../../../domain/sub-agent.ts'
 import { type Wait, wakesWait } from '../../../domain/wait.ts'
@@ -171,6 +171,15 @@ export const retryDispatch: ApplyOp<'retry'> = (sql, op) => {
       cancel = NULL,
        paused = 0, updated_at = ? WHERE n = ?`,
   ).run(op.now, Number(found.n))
+  return null
+}
+
+export const prioritizeDispatch: ApplyOp<'prioritize'> = (sql, { dispatch_id, priority, now }) => {
+  const found = sql('SELECT n, status FROM dispatches WHERE dispatch_id = ?').get(dispatch_id)
+  if (!found) throw new RefusedBatch('not_found', `unknown dispatch ${dispatch_id}`)
+  if (isTerminal(found.status as DispatchStatus))
+    throw new RefusedBatch('conflict', `dispatch ${dispatch_id} is ${found.status}; it does not run again by itself`)
+  sql('UPDATE dispatches SET priority = ?, updated_at = ? WHERE n = ?').run(priority, now, Number(found.n))
   return null
 }
 

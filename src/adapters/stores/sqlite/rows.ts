@@ -54,11 +54,8 @@ export function dispatchFromRow(row: SqlRow): Dispatch {
   }
 }
 
-/** Each with its dispatch that is in flight, if there is one. */
-export const SESSIONS = `sessions s
+export const SESSION_COLUMNS = `s.*, d.status FROM sessions s
   LEFT JOIN dispatches d ON d.session = s.n AND d.status IN ('pending', 'running', 'waiting')`
-
-export const SESSION_COLUMNS = `s.*, d.status FROM ${SESSIONS}`
 
 export function sessionFromRow(row: SqlRow): Session {
   return {

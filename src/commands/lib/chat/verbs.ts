@@ -37,6 +37,7 @@ const CHAT_VERBS: Partial<Readonly<Record<CommandName, 'quick' | 'slow'>>> = {
   'queue list': 'quick',
   'queue show': 'quick',
   'queue retry': 'quick',
+  'queue prioritize': 'quick',
   'queue cancel': 'slow',
   'queue pause': 'slow',
   'queue resume': 'quick',

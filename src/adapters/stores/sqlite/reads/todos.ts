@@ -1,17 +1,12 @@
 /** Reads todos and the receipts of their changes. */
 
-import type { TodoFilter, TodoReads } from '../../../../ports/store/todos.ts'
+import type { TodoReads } from '../../../../ports/store/todos.ts'
 import { receiptFromRow, todoFromRow } from '../rows.ts'
 import { readableCondition } from '../unreadable-rows.ts'
-import { conditionsOf } from './page-query.ts'
+import { conditionsOf } from './list-conditions.ts'
 import type { RowReader } from './row-reader.ts'
 
 const OF_SESSION = 'session = (SELECT n FROM sessions WHERE session_id = ?1)'
-
-const TODOS = 'todos t JOIN sessions s ON s.n = t.session'
-
-const todoConditions = ({ workspace, session_id, status }: TodoFilter) =>
-  conditionsOf(['s.workspace = ?', workspace], ['s.session_id = ?', session_id], ['t.status = ?', status])
 
 export function todoReads({ all, readOne }: RowReader): TodoReads {
   return {
@@ -19,18 +14,29 @@ export function todoReads({ all, readOne }: RowReader): TodoReads {
       const condition = `${OF_SESSION} AND ${readableCondition('todos')}`
       return all(`SELECT * FROM todos WHERE ${condition} ORDER BY n`, sessionId).map(todoFromRow)
     },
-    async allTodos({ offset = 0, limit, ...filter }) {
-      const { text, values } = todoConditions(filter)
+    async allTodos({ workspace, limit }) {
       return all(
-        `SELECT t.* FROM ${TODOS} WHERE ${text} AND ${readableCondition('todos', 't')}
-         ORDER BY t.session DESC, t.n LIMIT ?${values.length + 1} OFFSET ?${values.length + 2}`,
-        ...values,
-        ...[limit, offset],
+        `SELECT t.* FROM todos t JOIN sessions s ON s.n = t.session
+         WHERE (?1 IS NULL OR s.workspace = ?1) AND ${readableCondition('todos', 't')}
+         ORDER BY t.session DESC, t.n LIMIT ?2`,
+        workspace ?? null,
+        limit,
       ).map(todoFromRow)
     },
-    async todoCount(filter) {
-      const { text, values } = todoConditions(filter)
-      return Number(all(`SELECT count(*) AS n FROM ${TODOS} WHERE ${text}`, ...values)[0]?.n)
+    async todoWindow({ workspace, session_id, status, offset, limit }) {
+      const { text, values } = conditionsOf(
+        ['s.workspace = ?', workspace],
+        ['s.session_id = ?', session_id],
+        ['t.status = ?', status],
+      )
+      const matching = `FROM todos t JOIN sessions s ON s.n = t.session WHERE ${text}`
+      const [counted] = all(`SELECT count(*) AS total ${matching}`, ...values)
+      const page = `LIMIT ?${values.length + 1} OFFSET ?${values.length + 2}`
+      const rows = all(
+        `SELECT t.* ${matching} AND ${readableCondition('todos', 't')} ORDER BY t.session DESC, t.n ${page}`,
+        ...[...values, limit, offset],
+      )
+      return { items: rows.map(todoFromRow), total: Number(counted?.total) }
     },
     async todo(sessionId, code) {
       const row = readOne('todos', `SELECT * FROM todos WHERE ${OF_SESSION} AND code = ?2`, sessionId, code)
