@@ -188,6 +188,7 @@ describe('state show, log, diff, revert, accept', () => {
     assert.deepEqual({ text: shown.text, pending: shown.pending }, { text: '# seed\n', pending: true })
     assert.match((await app.run('state diff', {})).diff, /\(the file\)\n.*\n # seed\n\+by whom\?\n$/)
     assert.equal(await documents.read('GOAL.md'), undefined)
+    assert.match((await app.run('state diff', { document: 'GOAL.md' })).diff, /\(nothing\)\n.*\n.*\n\+the goal\n$/)
     const { degraded } = await app.run('status', {})
     assert.match(degraded.join('\n'), /STATE\.md was edited.*GOAL\.md was edited/)
     assert.deepEqual(await app.run('state accept', {}), {

@@ -3,11 +3,10 @@
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import { FACT_STATUSES, MAX_ENDED_FACTS, MAX_FACTS } from '../domain/fact.ts'
-import type { JournalRecord } from '../domain/journal-record.ts'
 import { TRUSTS } from '../domain/label.ts'
-import { titleOf } from '../domain/title.ts'
-import { commitOne, fallbackIfUnreadable } from '../ports/store.ts'
+import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
+import { findWriter, writtenByShape } from './lib/written-by.ts'
 
 const factShape = z.object({
   id: z.string(),
@@ -58,10 +57,7 @@ export const memoryShow = defineCommand({
   }),
   output: z.object({
     versions: z.array(factShape).describe('newest first; the first may be known, the others ended'),
-    written_by: z
-      .object({ run_id: z.string(), task: z.string() })
-      .nullable()
-      .describe('the run that wrote the newest version; null if it was deleted'),
+    written_by: writtenByShape,
   }),
   async run({ store, clock, redact }, { key, agent }) {
     const filter = { agent_id: agent, over: true, now: clock.now(), limit: MAX_FACTS + MAX_ENDED_FACTS }
@@ -73,21 +69,9 @@ export const memoryShow = defineCommand({
         got: key,
         fix: 'list the facts: tireless memory list',
       })
-    const journal = await fallbackIfUnreadable(store.journal(newest.session_id), [])
-    const run = runOfTurn(journal, newest.turn)
-    return { versions: [...versions], written_by: run && { run_id: run.run_id, task: titleOf(redact(run.task)) } }
+    return { versions: [...versions], written_by: await findWriter({ store, redact }, newest) }
   },
 })
-
-/** The run that was at work in a turn of a session. */
-function runOfTurn(journal: readonly JournalRecord[], turn: number) {
-  let run: Extract<JournalRecord, { kind: 'run_started' }> | null = null
-  for (const record of journal) {
-    if (record.kind === 'run_started') run = record
-    if (record.kind === 'input_bound' && record.turn === turn) return run
-  }
-  return null
-}
 
 export const memorySearch = defineCommand({
   name: 'memory search',

@@ -9,6 +9,8 @@ import { extractBlock, textOutsideBlock } from '../domain/runtime-block.ts'
 import type { Documents } from '../ports/documents.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
+import { findWriter, writtenByShape } from './lib/written-by.ts'
 
 export const versionShape = z.object({
   kernel_id: z.string(),
@@ -53,19 +55,21 @@ export const stateShow = defineCommand({
   summary: 'show STATE.md or another document, now or at a version',
   example: 'state show 12',
   runsIn: 'any_process',
-  needs: ['documents'],
+  needs: ['documents', 'redact', 'store'],
   positional: ['version'],
   input: z.object({ version: number.optional().describe('version from state log'), document: documentInput }),
   output: documentShape.extend({
     own_text: z.string().describe('the text without the part that the system writes'),
     runtime: z.string().nullable().describe('the part that the system writes'),
+    written_by: writtenByShape,
     pending: z.boolean(),
     ...labelFields,
     sections: z
       .array(z.object({ title: z.string().describe('empty: text before the first heading'), ...labelFields }))
       .describe('sections that are untrusted or private'),
   }),
-  async run({ documents }, { version, document: name }, tell) {
+  async run(context, { version, document: name }, tell) {
+    const { documents } = context
     const latest = await readLatest(documents, name)
     const shown = version === undefined ? latest : await readVersion(documents, name, version)
     const labelled = await documents.labels(name, shown.text)
@@ -79,12 +83,21 @@ export const stateShow = defineCommand({
       ...shown,
       own_text: ownText(name, shown.text),
       runtime: name === 'STATE.md' ? extractBlock(shown.text).block : null,
+      written_by: await writerOf(context, shown),
       pending: (await documents.pending(name)) !== undefined,
       ...overall,
       sections: labelled.map(({ title, label }) => ({ title, ...label })),
     }
   },
 })
+
+/** The reason of an agent's edit names its call: session, turn and number. */
+const EDIT_CALL = /^edit_state (.+)\.(\d+)\.\d+$/
+
+function writerOf(context: Needs<'store' | 'redact'>, { reason }: Document) {
+  const [, session_id, turn] = EDIT_CALL.exec(reason) ?? []
+  return session_id === undefined ? null : findWriter(context, { session_id, turn: Number(turn) })
+}
 
 export const stateLog = defineCommand({
   name: 'state log',
@@ -128,11 +141,12 @@ export const stateDiff = defineCommand({
     text: z.string().describe('the text after the changes'),
   }),
   async run({ documents }, { from, to, document: name, own, copy }) {
-    const latest = await readLatest(documents, name)
     const diff = (before: Document | undefined, after: Labelled) => diffOf(name, before, after, own)
+    const isPending = from === undefined && to === undefined && copy === undefined
+    const pending = isPending ? await documents.pending(name) : undefined
+    if (pending !== undefined) return diff(await documents.read(name), { label: 'the file', text: pending })
+    const latest = await readLatest(documents, name)
     if (copy !== undefined) return diff(latest, { label: copy, text: await readCopy(documents, name, copy) })
-    const pending = from === undefined && to === undefined ? await documents.pending(name) : undefined
-    if (pending !== undefined) return diff(latest, { label: 'the file', text: pending })
     const after = to === undefined ? latest : await readVersion(documents, name, to)
     if (from !== undefined) return diff(await readVersion(documents, name, from), labelled(after))
     // Intermediate versions may have been deleted, so `version - 1` may not exist.

@@ -40,6 +40,8 @@ interface Feedback<Name extends CommandName> {
   readonly busy?: string
   /** What the owner reads when it is done. */
   readonly done: string | ((output: CommandOutput<Name>) => string)
+  /** Contract: true if the place shows the refusal itself; then no toast does. */
+  readonly refused?: (error: ApiError) => boolean
 }
 
 /** What the owner reads when a command fails. */
@@ -108,7 +110,7 @@ export class PageState {
   async run<Name extends CommandName>(
     command: Name,
     input: CommandInput<Name>,
-    { busy = command, done }: Feedback<Name>,
+    { busy = command, done, refused }: Feedback<Name>,
   ): Promise<CommandOutput<Name> | undefined> {
     const { view } = this
     view.busy.add(busy)
@@ -121,7 +123,7 @@ export class PageState {
       if (text !== '') this.toasts.add('live', text)
       return output
     } catch (thrown) {
-      this.reportFailure(thrown)
+      if (!(thrown instanceof ApiError && refused?.(thrown))) this.reportFailure(thrown)
       return undefined
     } finally {
       view.busy.delete(busy)

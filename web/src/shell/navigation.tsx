@@ -20,6 +20,7 @@ export const LINKS: readonly Link[] = [
   { name: 'runs', href: '/runs' },
   { name: 'work', href: '/work' },
   { name: 'agents', href: '/agents' },
+  { name: 'memory', href: '/memory' },
   { name: 'costs', href: '/costs' },
   { name: 'reports', href: '/reports' },
   { name: 'settings', href: '/settings' },

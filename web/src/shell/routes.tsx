@@ -47,6 +47,7 @@ export const ROUTES: readonly Route[] = [
     name: 'agents',
     place: lazyPlace(async () => (await import('../agents/agent.tsx')).AgentPage),
   },
+  ...memoryRoutes(),
   { pattern: '/costs', name: 'costs', place: lazyPlace(async () => (await import('../costs/costs.tsx')).Costs) },
   {
     pattern: '/reports',
@@ -56,3 +57,19 @@ export const ROUTES: readonly Route[] = [
   { pattern: '/settings', name: 'settings', place: settings },
   { pattern: '/settings/:part', name: 'settings', place: settings },
 ]
+
+/** The places of memory share much of their code, so they are loaded together. */
+function memoryRoutes(): readonly Route[] {
+  const documents = () => import('../memory/document-places.tsx')
+  const state = lazyPlace(async () => (await documents()).StatePlace)
+  const places = {
+    '/memory': state,
+    '/memory/state': state,
+    '/memory/goal': lazyPlace(async () => (await documents()).GoalPlace),
+    '/memory/facts': lazyPlace(async () => (await import('../memory/facts.tsx')).Facts),
+    '/memory/skills': lazyPlace(async () => (await import('../memory/skills.tsx')).Skills),
+    '/memory/documents': lazyPlace(async () => (await import('../memory/documents.tsx')).Documents),
+    '/memory/documents/:name': lazyPlace(async () => (await documents()).DocumentPlace),
+  }
+  return Object.entries(places).map(([pattern, place]) => ({ pattern, name: 'memory', place }))
+}
