@@ -13,7 +13,7 @@ import { Editor } from './editor.tsx'
 import { NoMemory } from './frame.tsx'
 import { History } from './history.tsx'
 import { LabelWords } from './labels.tsx'
-import { type DocumentName, EDITABLE, type ShownDocument, sayAuthor, sayReason } from './versions.ts'
+import { type DocumentName, type DocumentText, EDITABLE, sayAuthor, sayReason } from './versions.ts'
 import { OutsideSections, PendingEdit } from './waiting-edits.tsx'
 
 interface DocumentViewProps {
@@ -56,7 +56,7 @@ export function DocumentView(props: DocumentViewProps) {
 
 interface FetchedDocument {
   /** Null: it does not exist yet. */
-  readonly shown: ShownDocument | null
+  readonly shown: DocumentText | null
   readonly isPending: boolean
 }
 
@@ -94,14 +94,17 @@ function Missing({ own, name, edit }: MissingProps) {
 
 interface TextCardProps extends MissingProps {
   readonly context: ViewContext
-  readonly shown: ShownDocument
+  readonly shown: DocumentText
 }
+
+const HEADER_CLASSES =
+  'flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-4 py-2.5 sm:px-5'
 
 function TextCard({ context, own, name, shown, edit }: TextCardProps) {
   const { own_text, runtime } = shown
   return (
     <Card>
-      <header class="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line px-4 py-2.5 sm:px-5">
+      <header class={HEADER_CLASSES}>
         <div class="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5">
           <h2 class="font-semibold">{name}</h2>
           <LabelWords own={own} label={shown} />
@@ -120,7 +123,7 @@ function TextCard({ context, own, name, shown, edit }: TextCardProps) {
 interface AttributionProps {
   readonly context: ViewContext
   readonly own: MemoryTexts
-  readonly shown: ShownDocument
+  readonly shown: DocumentText
 }
 
 function Attribution({ context: { language, now }, own, shown }: AttributionProps) {

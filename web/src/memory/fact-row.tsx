@@ -12,13 +12,13 @@ import { useFetched } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
 import { LabelWords } from './labels.tsx'
 
-export type ShownFact = CommandOutput<'memory list'>['items'][number]
+export type FactEntry = CommandOutput<'memory list'>['items'][number]
 
 interface FactRowProps {
   readonly context: ViewContext
   readonly page: PageState
   readonly own: MemoryTexts
-  readonly fact: ShownFact
+  readonly fact: FactEntry
   readonly isOpen: boolean
   onToggle(): void
 }

@@ -10,7 +10,7 @@ import { MEMORY_TEXTS, type MemoryTexts } from '../texts/memory.ts'
 import { useViewContext } from '../view-context.ts'
 import { VirtualList } from '../virtual-list.tsx'
 import { type ListWindow, useWindowedList } from '../windowed-list.ts'
-import { FactRow, type ShownFact } from './fact-row.tsx'
+import { type FactEntry, FactRow } from './fact-row.tsx'
 import { MemoryFrame } from './frame.tsx'
 
 /** A search gives the best matches; more than this nobody reads. */
@@ -36,7 +36,7 @@ function applyFilter({ query, agent, hasEnded }: FactFilter): void {
   navigate(set.size === 0 ? '/memory/facts' : `/memory/facts?${set}`, { replace: true })
 }
 
-async function fetchFacts(filter: FactFilter, offset: number, limit: number): Promise<ListWindow<ShownFact>> {
+async function fetchFacts(filter: FactFilter, offset: number, limit: number): Promise<ListWindow<FactEntry>> {
   const { query, hasEnded } = filter
   const agent = filter.agent === '' ? {} : { agent: filter.agent }
   if (query.trim() === '') return readCommand('memory list', { ...agent, all: hasEnded, offset, limit })

@@ -12,7 +12,7 @@ import type { MemoryTexts } from '../texts/memory.ts'
 import { useFetched } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
 import { LabelWords } from './labels.tsx'
-import { type DocumentName, type DocumentVersion, EDITABLE, type ShownDocument } from './versions.ts'
+import { type DocumentName, type DocumentText, type DocumentVersion, EDITABLE } from './versions.ts'
 
 interface PanelProps {
   readonly context: ViewContext
@@ -69,7 +69,7 @@ export function VersionPanel(props: PanelProps) {
   )
 }
 
-function Origin({ own, shown }: { readonly own: MemoryTexts; readonly shown: ShownDocument }) {
+function Origin({ own, shown }: { readonly own: MemoryTexts; readonly shown: DocumentText }) {
   const { written_by } = shown
   return (
     <p class="flex flex-wrap items-center gap-x-4 gap-y-1">

@@ -4,7 +4,7 @@ import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { visibleText } from '../format.ts'
 import type { MemoryTexts } from '../texts/memory.ts'
 
-export type ShownDocument = CommandOutput<'state show'>
+export type DocumentText = CommandOutput<'state show'>
 export type DocumentName = CommandOutput<'documents list'>['items'][number]['name']
 export type DocumentVersion = CommandOutput<'state log'>['items'][number]
 

@@ -49,7 +49,8 @@ const en = {
   trusted: 'These parts count as yours now.',
   pendingTitle: 'The file was edited, and the edit is not in use',
   pendingHelp:
-    'The sandbox is off, so an agent could have made this edit. Look at it; then use it, or go back to the stored text.',
+    'The sandbox is off, so an agent could have made this edit. Look at it; then use it, or ' +
+    'go back to the stored text.',
   seePending: 'See the edit',
   use: 'Use the edit',
   used: 'The edit is in use.',
@@ -84,7 +85,8 @@ const en = {
   draft: 'This is your text from before; it was not saved.',
   conflictTitle: 'It changed while you were writing',
   conflictHelp:
-    'Nothing was saved, and your text is still here. Below is what changed meanwhile. Add what you want to keep to your text, then save it over the new version.',
+    'Nothing was saved, and your text is still here. Below is what changed meanwhile. Add ' +
+    'what you want to keep to your text, then save it over the new version.',
   saveOver: 'Save mine over it',
   copies: 'Saved copies',
   copiesHelp: 'Texts that could not be merged, or that were discarded. They are kept next to the file, the last 20.',

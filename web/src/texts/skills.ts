@@ -1,7 +1,9 @@
 /** Texts of skills in the place Memory. */
 
 const en = {
-  help: 'Instructions that agents may follow, in folders of the home, and AGENTS.md files of workspaces. Only approved ones are used; a change needs a new approval.',
+  help:
+    'Instructions that agents may follow, in folders of the home, and AGENTS.md files of ' +
+    'workspaces. Only approved ones are used; a change needs a new approval.',
   empty: 'There are no skills. Put a folder with a SKILL.md into the folder “skills” of the home.',
   ofAll: 'for every agent',
   ofAgent: (agent: string) => `for ${agent}`,
