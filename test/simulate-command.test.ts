@@ -93,3 +93,40 @@ describe('simulate', () => {
     )
   })
 })
+
+test('E1: a calendar lists rare beats, sums up frequent ones, and names crowded hours and the likely cost', async (t) => {
+  const yaml = `budget: { per_day_usd: 3 }
+kernel:
+  timezone: Asia/Kolkata
+  max_concurrent: 2
+  agents:
+    - { agent_id: often, prompt: a, schedule: { every: 30s } }
+    - { agent_id: changes, prompt: b, only_on_change: true }
+${['one', 'two', 'three'].map((id) => `    - { agent_id: ${id}, prompt: c, schedule: "0 9 * * *" }`).join('\n')}
+`
+  const model = { ...scriptedModel(() => ({ text: 'x' })), price: { input: 1, output: 1, max_output: 10 } }
+  const app = await openApp(t, { clock: new FakeClock({ now: NOON + 1 }), model, yaml })
+  const { beats, frequent, hours, max_concurrent, cap_usd, only_on_change, days } = await app.run('simulate', {
+    ...{ days: 2, limit: 100, fold: 12 },
+  })
+  assert.deepEqual(
+    beats.map(({ schedule_id }) => schedule_id),
+    [...['agent:one', 'agent:two', 'agent:three'], ...['agent:one', 'agent:two', 'agent:three']],
+  )
+  assert.deepEqual(
+    frequent.map(({ agents, words, words_zh, per_day }) => [agents.join(), words, words_zh, per_day]),
+    [
+      ['often', 'every 30 seconds', '每 30 秒', 2880],
+      ['changes', 'every 10 minutes', '每 10 分钟', 144],
+    ],
+  )
+  // Nine o'clock in India is half past three in UTC. Three agents are due then, beside those that are due more often.
+  const nine = hours.find(({ at }) => at === '2026-01-16T03:30:00.000Z')
+  assert.ok((nine?.at_once ?? 0) >= 4, JSON.stringify(nine))
+  assert.deepEqual(
+    { max_concurrent, cap_usd, only_on_change },
+    { max_concurrent: 2, cap_usd: 3, only_on_change: ['changes'] },
+  )
+  const [, full] = days
+  assert.ok((full?.usd_likely ?? 0) > 0 && (full?.usd_likely ?? 0) < (full?.usd_high ?? 0))
+})

@@ -45,3 +45,5 @@ export type Thread = CommandOutput<'sessions log'>
 export type ThreadRun = Thread['items'][number]
 export type Todo = CommandOutput<'todo list'>['items'][number]
 export type TodoDetails = CommandOutput<'todo show'>
+/** The coming beats, and what they may cost. */
+export type Simulation = CommandOutput<'simulate'>

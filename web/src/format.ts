@@ -96,6 +96,14 @@ export function dayTime(at: number, language: Language): string {
   }).format(at)
 }
 
+/** Weekday and date: "Tue 17 Nov". */
+export const dayName = (at: number, language: Language): string =>
+  new Intl.DateTimeFormat(LOCALES[language], { weekday: 'short', month: 'short', day: 'numeric' }).format(at)
+
+/** "07:30". */
+export const timeOfDay = (at: number, language: Language): string =>
+  new Intl.DateTimeFormat(LOCALES[language], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at)
+
 /** How long ago, or how soon, in the largest unit. */
 export function relativeTime(at: number, now: number, language: Language): string {
   const seconds = Math.round((at - now) / 1000)

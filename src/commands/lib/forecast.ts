@@ -17,7 +17,7 @@ interface ForecastItem {
 }
 
 /** Assumed number of changes per day, for agents that run only if something changed. */
-const CHANGES_PER_DAY = 6
+export const CHANGES_PER_DAY = 6
 
 /**
  * Assumptions about a typical run: model calls; then tokens: of system prompt and tools, of each placeholder, of the

@@ -29,7 +29,7 @@ export interface Cost {
   readonly usd_high: number
 }
 
-interface SimulatedBeat {
+export interface SimulatedBeat {
   readonly at: number
   readonly schedule_id: string
   readonly agents: readonly string[]

@@ -32,7 +32,7 @@ interface RowProps {
   readonly agent: AgentEntry
 }
 
-const agentHref = (id: string): string => `/agents/${encodeURIComponent(id)}`
+export const agentHref = (id: string): string => `/agents/${encodeURIComponent(id)}`
 
 export function AgentRow({ page, context, agent }: RowProps) {
   const { language } = context

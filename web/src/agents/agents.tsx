@@ -1,4 +1,4 @@
-/** The place Agents: all of them, and a field in which a sentence becomes one. */
+/** The place Agents: all of them, a field in which a sentence becomes one, and the calendar. */
 
 import { useState } from 'preact/hooks'
 import { readCommand } from '../api.ts'
@@ -9,6 +9,7 @@ import { AGENTS_TEXTS } from '../texts/agents.ts'
 import { useFetched } from '../use-fetched.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
 import { AgentRow, OtherRow, RowHeadings } from './agent-row.tsx'
+import { Calendar } from './calendar.tsx'
 import { AgentsFrame, NoAgents } from './frame.tsx'
 import { Maker } from './maker.tsx'
 
@@ -16,18 +17,28 @@ import { Maker } from './maker.tsx'
 const MANY = 9
 
 export function Agents(props: PlaceProps) {
-  const { page, language } = props
+  const { language, query } = props
   const context = useViewContext(props, 10_000)
+  const tab = query.get('tab') === 'calendar' ? 'calendar' : 'list'
+  const Part = tab === 'calendar' ? Calendar : AllAgents
+  return (
+    <AgentsFrame language={language} tab={tab}>
+      <Part page={props.page} context={context} />
+    </AgentsFrame>
+  )
+}
+
+function AllAgents({ page, context }: Omit<TableProps, 'list'>) {
   const state = useFetched(page, '', () => readCommand('agent list'))
   return (
-    <AgentsFrame language={language} tab="list">
+    <>
       <Maker page={page} context={context} />
       {state.kind === 'ready' ? (
         <AgentTable {...{ page, context }} list={state.data} />
       ) : (
-        <NoAgents language={language} state={state} />
+        <NoAgents language={context.language} state={state} />
       )}
-    </AgentsFrame>
+    </>
   )
 }
 
