@@ -94,7 +94,7 @@ describe('simulate', () => {
   })
 })
 
-test('E1: a calendar lists rare beats, sums up frequent ones, and names crowded hours and the likely cost', async (t) => {
+test('E1: a calendar lists rare beats, sums up frequent ones, and names crowded hours and likely cost', async (t) => {
   const yaml = `budget: { per_day_usd: 3 }
 kernel:
   timezone: Asia/Kolkata

@@ -37,13 +37,14 @@ export function Calendar({ page, context }: CalendarProps) {
       </Card>
     )
   const days = calendarDays(simulation, context.now)
+  const spent = status?.spend.today_usd ?? 0
   const here = new Intl.DateTimeFormat().resolvedOptions().timeZone
   return (
     <section class="flex flex-col gap-4" aria-label={own.allDay} data-calendar>
       <Bands {...{ page, context, simulation }} />
       <ol class="grid gap-3 lg:grid-cols-7 lg:gap-2">
         {days.map((day, at) => (
-          <Day key={day.date} {...{ context, day, simulation }} spent={at === 0 ? (status?.spend.today_usd ?? 0) : 0} />
+          <Day key={day.date} {...{ context, day, simulation }} spent={at === 0 ? spent : 0} />
         ))}
       </ol>
       <p class="label">
@@ -173,7 +174,7 @@ function Money({ language, likely, spent, cap }: MoneyProps) {
   return (
     <div>
       <p class="label figures">
-        {own.likely(money(likely, language))} {cap === null ? '' : own.ofCap(money(cap, language))}
+        {own.likely(money(likely, language))} {cap === null ? own.noCap : own.ofCap(money(cap, language))}
         {spent > 0 && <span class="block">{own.spent(money(spent, language))}</span>}
       </p>
       {cap !== null && (
