@@ -39,6 +39,11 @@ export function Calendar({ page, context }: CalendarProps) {
   const days = calendarDays(simulation, context.now)
   const spent = status?.spend.today_usd ?? 0
   const here = new Intl.DateTimeFormat().resolvedOptions().timeZone
+  const notes = [
+    ...(simulation.guessed.length > 0 ? [own.guessed] : []),
+    ...(here === simulation.timezone ? [] : [own.zone(simulation.timezone)]),
+    ...(simulation.beats.length >= MOST_ENTRIES ? [own.more] : []),
+  ]
   return (
     <section class="flex flex-col gap-4" aria-label={own.allDay} data-calendar>
       <Bands {...{ page, context, simulation }} />
@@ -47,10 +52,7 @@ export function Calendar({ page, context }: CalendarProps) {
           <Day key={day.date} {...{ context, day, simulation }} spent={at === 0 ? spent : 0} />
         ))}
       </ol>
-      <p class="label">
-        {simulation.guessed.length > 0 && own.guessed} {here !== simulation.timezone && own.zone(simulation.timezone)}{' '}
-        {simulation.beats.length >= MOST_ENTRIES && own.more}
-      </p>
+      <p class="label">{notes.join(' ')}</p>
     </section>
   )
 }
