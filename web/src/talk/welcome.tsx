@@ -34,7 +34,12 @@ export function Welcome({ context: { texts }, page }: { readonly context: ViewCo
       {isOffline && (
         <p class="label flex items-baseline gap-2" data-model="offline">
           <Dot tone="wait" />
-          {texts.talk.offline}
+          <span>
+            {texts.talk.offline}{' '}
+            <a class="text-link underline underline-offset-2" href="/settings/models">
+              {texts.talk.addModel}
+            </a>
+          </span>
         </p>
       )}
     </div>
