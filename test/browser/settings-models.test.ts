@@ -46,6 +46,8 @@ describe('models in Settings', { skip: WITHOUT_CHROMIUM }, () => {
 
     await page.getByRole('button', { name: 'Add a model' }).click()
     const form = page.getByRole('form', { name: 'Add a model' })
+    await form.getByRole('button', { name: 'Check the key' }).click()
+    await form.getByText('Paste the key first.').waitFor()
     await form.getByLabel('Provider').selectOption('openai-compatible')
     await form.getByLabel('Model', { exact: true }).fill('scripted')
     await form.getByRole('button', { name: 'Test and use it' }).click()

@@ -19,6 +19,7 @@ const BY_CODE: Readonly<Record<string, Problem>> = {
 export function problemOf({ code, error }: ModelTrial): Problem | undefined {
   if (error?.includes('no credit left')) return 'noMoney'
   if (error?.includes('too short')) return 'notKey'
+  if (error?.includes('environment variable')) return 'noKey'
   if (error?.includes('the address is missing')) return 'noAddress'
   if (code === 'config_invalid' && !/base_url|address|http/.test(error ?? '')) return undefined
   return BY_CODE[code ?? '']
