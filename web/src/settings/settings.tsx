@@ -46,7 +46,7 @@ export function Settings({ params, ...props }: PlaceProps) {
       <header>
         <h1 class="text-xl font-semibold tracking-tight">{own.title}</h1>
         <nav class="mt-1 border-b border-line" aria-label={own.parts}>
-          <ul class="flex gap-x-5 overflow-x-auto md:flex-wrap">
+          <ul class="flex gap-x-5 overflow-x-auto overflow-y-hidden md:flex-wrap">
             {(Object.keys(PARTS) as PartName[]).map((part) => (
               <li key={part}>
                 <a

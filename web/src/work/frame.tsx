@@ -30,7 +30,7 @@ export function WorkFrame({ language, tab, children }: FrameProps) {
       <header>
         <h1 class="text-xl font-semibold tracking-tight">{own.title}</h1>
         <nav class="mt-1 border-b border-line" aria-label={own.tabs}>
-          <ul class="flex gap-x-5 overflow-x-auto">
+          <ul class="flex gap-x-5 overflow-x-auto overflow-y-hidden">
             {TABS.map(({ name, href }) => (
               <li key={name}>
                 <a
