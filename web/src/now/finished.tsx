@@ -43,6 +43,14 @@ export function Finished({ context, recent }: { readonly context: ViewContext; r
                     <p class={`px-4 pb-4 pl-9 wrap-anywhere whitespace-pre-wrap ${error === null ? '' : 'text-fault'}`}>
                       {visibleText(error ?? result ?? texts.noAnswer)}
                     </p>
+                    <p class="px-4 pb-4 pl-9">
+                      <a
+                        class="label text-link underline underline-offset-2"
+                        href={`/runs/${encodeURIComponent(dispatch_id)}`}
+                      >
+                        {texts.talk.openRun}
+                      </a>
+                    </p>
                   </details>
                 </li>
               )

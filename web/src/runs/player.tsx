@@ -15,8 +15,6 @@ interface PlayerProps {
   readonly places: ReadonlyMap<number, readonly [number, number]>
 }
 
-const SLIDER_PX = 10
-
 export function Player({ context, replay, timeline, steps, places }: PlayerProps) {
   const { own, language } = context
   const { length, isShortened } = timeline
@@ -49,19 +47,16 @@ export function Player({ context, replay, timeline, steps, places }: PlayerProps
         type="range"
         min={0}
         max={Math.max(1, length)}
-        step={SLIDER_PX}
+        step="any"
         value={at}
         aria-label={own.position}
         aria-valuetext={own.atOf(duration(at, language), duration(length, language))}
-        onInput={({ currentTarget }) => replay.seek(seekTarget(Number(currentTarget.value), length))}
+        onInput={({ currentTarget }) => replay.seek(Number(currentTarget.value))}
       />
       {isShortened && <p class="label">{own.shortened}</p>}
     </section>
   )
 }
-
-/** The slider moves in steps and may not reach the last one. */
-const seekTarget = (value: number, length: number): number => (value > length - SLIDER_PX ? length : value)
 
 interface LaneProps {
   readonly steps: readonly RunStep[]

@@ -4,6 +4,16 @@ import type { Language } from '../format.ts'
 
 /** Patterns of the policy's reasons; `$1` is what the reason names. */
 const CHINESE: readonly (readonly [RegExp, string])[] = [
+  [/^it has no outside effect$/, '它对外没有影响'],
+  [/^it only changes the workspace$/, '它只修改自己的文件夹'],
+  [/^reading is allowed; the result is labelled private and untrusted$/, '允许读取；结果会标为私密且不可信'],
+  [/^your instructions ask for it and name its destination$/, '你的指示要求这样做，并指明了去处'],
+  [
+    /^your instructions name the destination, and the session has read no outside content$/,
+    '你的指示指明了去处，而且会话没有读过外部内容',
+  ],
+  [/^a person allowed it$/, '你已允许'],
+  [/^(\S+) is in policy\.allow_hosts$/, '$1 在允许的主机之列'],
   [/^it changes the agent itself$/, '它会修改智能体自身'],
   [/^it spends money, destroys, publishes, or touches credentials$/, '它会花钱、销毁、发布或接触凭据'],
   [/^it publishes something$/, '它会发布内容'],
