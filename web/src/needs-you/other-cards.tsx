@@ -8,6 +8,7 @@ import { relativeTime, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
 import type { PageState } from '../page-state.ts'
 import { PAGE_CHAT } from '../talk/conversation.ts'
+import { describeFailureClass } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Arguments } from './arguments.tsx'
 import { Fact, NeedCard } from './need-card.tsx'
@@ -136,7 +137,7 @@ interface FailureProps extends CardProps {
 
 export function FailureCard({ context, page, dispatch, count, isCurrent = false }: FailureProps) {
   const { texts, language, now } = context
-  const { dispatch_id, agent_id, title, error, outcome, updated_at } = dispatch
+  const { dispatch_id, agent_id, title, error, outcome, updated_at, failure_class } = dispatch
   const name = `failure ${dispatch_id}`
   const when = relativeTime(Date.parse(updated_at), now, language)
   const retry = () => page.run('queue retry', { id: dispatch_id }, { busy: name, done: texts.needs.retried })
@@ -147,7 +148,8 @@ export function FailureCard({ context, page, dispatch, count, isCurrent = false 
       note={count > 1 ? `${when} · ${texts.needs.times(count)}` : when}
     >
       <p class="line-clamp-3 wrap-anywhere">{visibleText(title)}</p>
-      <p class="line-clamp-6 wrap-anywhere whitespace-pre-wrap text-fault">{visibleText(error ?? outcome ?? '')}</p>
+      {failure_class !== null && <p class="text-fault">{describeFailureClass(failure_class, language)}</p>}
+      <p class="line-clamp-6 wrap-anywhere whitespace-pre-wrap text-muted">{visibleText(error ?? outcome ?? '')}</p>
       <div class="flex flex-wrap gap-2 pt-1">
         <span data-key="a" class="contents">
           <Button busy={page.view.busy.has(name)} onClick={() => void retry()}>

@@ -3,10 +3,11 @@
 import type { Status } from '../api-types.ts'
 import { Dot } from '../components.tsx'
 import { visibleText } from '../format.ts'
+import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 
 export function Health({
-  context: { texts },
+  context: { texts, language },
   status,
 }: {
   readonly context: ViewContext
@@ -18,8 +19,8 @@ export function Health({
   const lines = [
     ...(waiting > 0 ? [{ tone: 'wait' as const, text: texts.waitForYou(waiting) }] : []),
     ...(health.ok && waiting === 0 ? [{ tone: 'live' as const, text: texts.healthy }] : []),
-    ...health.reasons.map((text) => ({ tone: 'fault' as const, text })),
-    ...degraded.map((text) => ({ tone: 'wait' as const, text })),
+    ...health.reasons.map((text) => ({ tone: 'fault' as const, text: translateReason(text, language) })),
+    ...degraded.map((text) => ({ tone: 'wait' as const, text: translateReason(text, language) })),
   ]
   return (
     <ul

@@ -3,6 +3,7 @@
 import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
 import { duration, jsonLine, oneLine, visibleText } from '../format.ts'
 import type { CallView, RunView, StepView } from '../run-view.ts'
+import { describeStop } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Legend, Waterfall } from './waterfall.tsx'
 
@@ -60,7 +61,9 @@ function Run({ context, run }: { readonly context: ViewContext; readonly run: Ru
         {run.state === 'running' && step ? (
           <CurrentStep context={context} step={step} />
         ) : (
-          <p class="mt-3 line-clamp-3 whitespace-pre-wrap">{visibleText(run.answer || run.reason)}</p>
+          <p class="mt-3 line-clamp-3 whitespace-pre-wrap">
+            {visibleText(run.answer || describeStop(run.reason, language))}
+          </p>
         )}
       </article>
     </Card>

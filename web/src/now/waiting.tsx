@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { Card, Dot, Empty, Section, type Tone } from '../components.tsx'
 import { clockTime, jsonLine, oneLine, visibleText } from '../format.ts'
 import type { PageView } from '../page-state.ts'
+import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 
 /** Maximum number of items of each kind. */
@@ -33,7 +34,7 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
               more={texts.expires(time(Date.parse(expires_at)))}
             >
               <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{jsonLine(args)}</span>
-              <span class="line-clamp-2">{oneLine(reason)}</span>
+              <span class="line-clamp-2">{oneLine(translateReason(reason, language))}</span>
               <AnswerLink text={texts.answerHere} />
             </Item>
           ))}
@@ -50,7 +51,7 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
               title={`${agent_id} ${texts.isWaiting}`}
               more={wait?.until ? texts.until(time(wait.until)) : ''}
             >
-              <span class="line-clamp-2">{oneLine(wait?.reason || title)}</span>
+              <span class="line-clamp-2">{oneLine(wait?.reason ? translateReason(wait.reason, language) : title)}</span>
             </Item>
           ))}
           {totalCount > visibleCount && <li class="label px-4 py-2">{texts.more(totalCount - visibleCount)}</li>}

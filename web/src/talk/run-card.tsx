@@ -9,6 +9,7 @@ import { ApprovalCard } from '../needs-you/approval-card.tsx'
 import { UnknownCard } from '../needs-you/other-cards.tsx'
 import type { PageState } from '../page-state.ts'
 import type { RunView } from '../run-view.ts'
+import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Files } from './files.tsx'
 import { LiveText, Steps } from './steps.tsx'
@@ -75,7 +76,7 @@ function Heading({ context: { texts, language, now }, run, live, needsOwner }: H
 }
 
 /** What a run does now. */
-function CurrentSteps({ context: { texts }, run, live }: RunProps & { readonly live: RunView | undefined }) {
+function CurrentSteps({ context: { texts, language }, run, live }: RunProps & { readonly live: RunView | undefined }) {
   if (run.status === 'pending') return <p class="text-muted">{texts.talk.queued}</p>
   const step = live?.steps.at(-1)
   const text = run.status === 'running' ? (step?.text ?? '') : ''
@@ -86,7 +87,7 @@ function CurrentSteps({ context: { texts }, run, live }: RunProps & { readonly l
       {isThinking && <p class="pulsing text-muted">{texts.talk.thinking}</p>}
       {text !== '' && <LiveText text={text} />}
       {run.status === 'waiting' && run.question === null && run.waits_for !== null && (
-        <p class="line-clamp-3 text-muted">{visibleText(run.waits_for)}</p>
+        <p class="line-clamp-3 text-muted">{visibleText(translateReason(run.waits_for, language))}</p>
       )}
     </div>
   )

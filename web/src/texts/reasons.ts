@@ -1,6 +1,8 @@
 /** Reasons that the server gives in English, in the language of the page. Unknown ones stay as they are. */
 
+import type { FailureClass, StopReason } from '../../../src/domain/stop-reason.ts'
 import type { Language } from '../format.ts'
+import { CHINESE_STATES } from './state-reasons.ts'
 
 /** Patterns of the policy's reasons; `$1` is what the reason names. */
 const CHINESE: readonly (readonly [RegExp, string])[] = [
@@ -18,6 +20,10 @@ const CHINESE: readonly (readonly [RegExp, string])[] = [
   [/^it spends money, destroys, publishes, or touches credentials$/, '它会花钱、销毁、发布或接触凭据'],
   [/^it publishes something$/, '它会发布内容'],
   [/^it sends data to a third party$/, '它会把数据发给第三方'],
+  [
+    /^it tells (\S+) (.+), which neither your instructions nor that host has said,.*$/s,
+    '它会告诉 $1 $2，这既不在你的指示里，也不是那台主机说过的，而且会话读过外部内容',
+  ],
   [/^it goes to (.+), which your instructions do not name(.*)$/, '它发往 $1，而你的指示里没有提到$2'],
   [
     /^what it sends cannot be inspected, and the session has read private data$/,
@@ -33,11 +39,64 @@ const CHINESE: readonly (readonly [RegExp, string])[] = [
     '不清楚你的指示是否要求这样做，而且会话读过外部内容',
   ],
   [/^the run was interrupted while a gate checked the call$/, '检查这个调用时运行被中断'],
-  [/^(.+), and the session has read outside content$/, '$1，而且会话读过外部内容'],
+  [/^the gate (\S+) says: (.+)$/s, '检查 $1 说：$2'],
+  [/^the gate (\S+) failed: (.+)$/s, '检查 $1 出错：$2'],
+  [/^(\S+) failed to check the call: (.+)$/s, '$1 无法检查这个调用：$2'],
+  [/^(.+) \(sub-agent (\S+), spawned by (\S+), run (\S+)\)$/s, '$1（子智能体 $2，由 $3 派出，运行 $4）'],
+  [/^(.+), and the session has read outside content$/s, '$1，而且会话读过外部内容'],
 ]
 
 export function translateReason(reason: string, language: Language): string {
   if (language === 'en') return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
-  const found = CHINESE.find(([pattern]) => pattern.test(reason))
-  return found ? reason.replace(found[0], found[1]) : reason
+  return inChinese(reason)
+}
+
+/** A reason may be made of others: of several parts, or of one that another one explains. */
+function inChinese(reason: string): string {
+  const [pattern, text] = [...CHINESE, ...CHINESE_STATES].find(([each]) => each.test(reason)) ?? []
+  if (pattern && text) return reason.replace(pattern, text)
+  const parts = reason.split('; ')
+  return parts.length > 1 ? parts.map(inChinese).join('；') : reason
+}
+
+/** Why a run failed. */
+const FAILURES: Readonly<Record<FailureClass, Readonly<Record<Language, string>>>> = {
+  timeout: { en: 'It took too long', zh: '用时太长' },
+  cancelled: { en: 'It was cancelled', zh: '被取消了' },
+  awaiting_input: { en: 'It waited for an answer that did not come', zh: '没有等到回答' },
+  no_real_action: { en: 'It did nothing that could be checked', zh: '没有做出可以核实的事' },
+  invalid_result: { en: 'Its result did not pass the checks', zh: '结果没有通过检查' },
+  budget: { en: 'It reached a limit of its budget', zh: '达到了预算上限' },
+  policy: { en: 'The policy did not allow it', zh: '策略不允许' },
+  provider: { en: 'The model did not answer as needed', zh: '模型没有给出可用的回答' },
+  infra: { en: 'Something in the program or the machine failed', zh: '程序或机器出了问题' },
+}
+
+export const describeFailureClass = (failure: FailureClass | null, language: Language): string =>
+  failure === null ? '' : (FAILURES[failure]?.[language] ?? failure)
+
+/** Why a run ended. */
+const ENDINGS: Readonly<Record<StopReason, Readonly<Record<Language, string>>>> = {
+  success: { en: 'finished', zh: '已完成' },
+  final: { en: 'finished', zh: '已完成' },
+  budget_steps: { en: 'reached its limit of steps', zh: '达到步数上限' },
+  budget_time: { en: 'reached its limit of time', zh: '达到时间上限' },
+  budget_tokens: { en: 'reached its limit of tokens', zh: '达到 token 上限' },
+  budget_money: { en: 'reached its limit of money', zh: '达到花费上限' },
+  agent_condition: { en: 'its own condition was met', zh: '满足了自身的结束条件' },
+  critic_stop: { en: 'a check stopped it', zh: '被检查停止' },
+  stagnation: { en: 'repeated itself', zh: '一再重复，没有进展' },
+  env_terminal: { en: 'its environment ended it', zh: '由运行环境结束' },
+  stop_rule: { en: 'a rule ended it', zh: '由规则结束' },
+  task_validation_failed: { en: 'the task was not valid', zh: '任务不合要求' },
+  env_capability_mismatch: { en: 'its environment lacks something', zh: '运行环境缺少所需能力' },
+  unrecoverable_error: { en: 'an error that could not be repaired', zh: '出现无法恢复的错误' },
+  cancelled: { en: 'cancelled', zh: '已取消' },
+  context_overflow: { en: 'too much to read for the model', zh: '内容超出模型可读的长度' },
+}
+
+/** Contract: the words for a stop reason, or for what the run waits for; an error stays as it is. */
+export function describeStop(reason: string, language: Language): string {
+  if (Object.hasOwn(ENDINGS, reason)) return ENDINGS[reason as StopReason][language]
+  return language === 'en' ? reason : inChinese(reason)
 }

@@ -1,0 +1,85 @@
+/** Reasons in Chinese: every one that the server can give has a translation; a new one without it fails here. */
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { describeLoss, LOSS_REMEDY } from '../../src/domain/lost-commits.ts'
+import { FAILURE_CLASSES, STOP_REASONS } from '../../src/domain/stop-reason.ts'
+import { describeUnreadable, SET_ASIDE_REMEDY } from '../../src/domain/unreadable-row.ts'
+import { failingResidents } from '../../src/kernel/residents/resident-notes.ts'
+import { describeFailureClass, describeStop, translateReason } from '../../web/src/texts/reasons.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const HAN = /\p{Script=Han}/u
+
+/** Contract: the texts of the sources that match, with `3` for what is filled in. */
+function textsIn(files: string, pattern: RegExp): readonly string[] {
+  return globSync(files, { cwd: ROOT })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => [...readFileSync(join(ROOT, file), 'utf8').matchAll(pattern)])
+    .map(([, text = '']) => text.replaceAll(/\$\{[^{}]*(\{[^{}]*\})?[^{}]*\}/g, '3'))
+}
+
+const untranslated = (texts: readonly string[]): readonly string[] =>
+  texts.filter((text) => !HAN.test(translateReason(text, 'zh')))
+
+test('the page: every stop reason and failure class has words in both languages', () => {
+  for (const reason of STOP_REASONS) {
+    assert.match(describeStop(reason, 'zh'), HAN, reason)
+    assert.doesNotMatch(describeStop(reason, 'en'), /_/)
+  }
+  for (const failure of FAILURE_CLASSES) {
+    assert.match(describeFailureClass(failure, 'zh'), HAN, failure)
+    assert.match(describeFailureClass(failure, 'en'), /^[A-Z]/)
+  }
+})
+
+/** Where the server makes reasons that the page shows, and how they look there. At least so many are found. */
+const SOURCES: readonly (readonly [files: string, pattern: RegExp, atLeast: number])[] = [
+  ['src/policy/policy-rule.ts', /\bask\(\s*[`'](.+?)[`'](?:\)|,| \+)/g, 6],
+  ['src/engine/calls/gate.ts', /kind: 'ask', reason: [`'](.+?)[`'] \}/g, 3],
+  ['src/kernel/cycle/planners/*.ts', /idlePlan\([^'\n]*'([^'\n]+)'/g, 2],
+  ['src/kernel/cycle/planners/static.ts', /\[`([a-z ]+: .+?)`\]/g, 4],
+  ['src/kernel/cycle/planners/static.ts', /'(no agent is \w+)'/g, 2],
+  ['src/kernel/cycle/cycle*.ts', /(?:idle_reason: |CANCELLED = )'([^']+)'/g, 2],
+  ['src/app/health.ts', /=> `(the (?:database|provider) .+?)`\)/g, 2],
+  ['src/app/health.ts', /\[`(the .+?)`\]/g, 2],
+  ['src/kernel/residents/resident-notes.ts', /=> `(the last .+?)`\)/g, 1],
+  ['src/app/unhandled-errors.ts', /`(A background .+?)`/g, 2],
+  ['src/adapters/mcp/servers.ts', /`(the MCP server .+? is down: .+?)`/g, 1],
+  ['src/adapters/stores/sqlite/create-dispatches.ts', /kind: 'start', .*reason: '(.+?)'/g, 1],
+  ['src/engine/phases/check-stop.ts', /kind: 'retry', until, reason: '(.+?)'/g, 1],
+  ['src/engine/advance.ts', /reason: `(the behaviour .+?)`/g, 1],
+]
+
+for (const [files, pattern, atLeast] of SOURCES)
+  test(`the page: the reasons in ${files} that look like ${pattern.source.slice(0, 30)} are in Chinese, too`, () => {
+    const texts = textsIn(files, pattern)
+    assert.ok(texts.length >= atLeast, `found only ${JSON.stringify(texts)}`)
+    assert.deepEqual(untranslated(texts), [])
+  })
+
+const PAUSED = 'paused until T, or until GOAL.md, STATE.md or its own files changes or a message arrives'
+
+test('the page: reasons that are made of parts are in Chinese as a whole', () => {
+  const lost = { commits: 2, records: 3, sessions: ['s1'], at_least: true, up_to: [1, 2] } as const
+  const made = [
+    `${describeLoss(lost)}. Do this: ${LOSS_REMEDY}`,
+    `${describeUnreadable([{ table: 't', key: 'k', why: 'w' }])}. Do this: ${SET_ASIDE_REMEDY}`,
+    ...failingResidents([{ agent_id: 'guide', failures: 3, error: 'E' }]),
+    ...['the last cycle failed: E', 'the last 3 cycles failed: 1 of 2 dispatches (a)'],
+    ...['no cycle has succeeded since the kernel was started', 'no cycle since T, though one is due every 60 s'],
+    'the channel lark has been disconnected for 5 min: E. Do this: tireless channels list',
+    'send needs approval. Run: tireless approvals allow 1 (or deny)',
+    'still running: a, b; cooling down: c; nothing new: d',
+    `a: same outcome 3 times in a row; ${PAUSED}; run now: tireless once`,
+    "notices do not go to the chat 5 of lark: it is not paired, so it may be a stranger's; if it is yours: A; if not: B",
+  ]
+  for (const text of made) {
+    const chinese = translateReason(text, 'zh').replaceAll(/`[^`]*`|tireless [\w -]+|\b[\w.:-]*\.md\b/g, '')
+    assert.match(chinese, HAN, text)
+    assert.doesNotMatch(chinese, /[a-z]{3,} [a-z]{2,}/, text)
+  }
+  assert.equal(translateReason('words of a model', 'zh'), 'words of a model')
+})
