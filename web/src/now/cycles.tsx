@@ -3,7 +3,7 @@
 import type { Cycle } from '../api-types.ts'
 import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
 import { clockTime, duration, oneLine } from '../format.ts'
-import { translateReason } from '../texts/reasons.ts'
+import { describeStop } from '../texts/reasons.ts'
 import type { Texts } from '../texts.ts'
 import type { ViewContext } from '../view-context.ts'
 
@@ -27,7 +27,7 @@ export function Cycles({ context, cycles }: { readonly context: ViewContext; rea
 
 function Row({ context: { texts, language, now }, cycle }: { readonly context: ViewContext; readonly cycle: Cycle }) {
   const { status, duration_ms, started_at, agents = [], error, idle_reason } = cycle
-  const more = countsOf(cycle, texts) || oneLine(translateReason(idle_reason ?? '', language))
+  const more = countsOf(cycle, texts) || oneLine(describeStop(idle_reason ?? '', language))
   return (
     <li
       class="grid grid-cols-[auto_minmax(0,1fr)_auto] items-baseline gap-x-3 gap-y-1 px-4 py-2.5"

@@ -95,7 +95,7 @@ const ENDINGS: Readonly<Record<StopReason, Readonly<Record<Language, string>>>> 
   context_overflow: { en: 'too much to read for the model', zh: '内容超出模型可读的长度' },
 }
 
-/** Contract: the words for a stop reason, or for what the run waits for; an error stays as it is. */
+/** Contract: the words for a stop reason, a wait or an idle cycle, as a part of a line; an error stays as it is. */
 export function describeStop(reason: string, language: Language): string {
   if (Object.hasOwn(ENDINGS, reason)) return ENDINGS[reason as StopReason][language]
   return language === 'en' ? reason : inChinese(reason)
