@@ -22,7 +22,7 @@ describe('the files of agents, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const { page, complaints } = await openTab(browser, week.url)
     await page.goto(loginAt(week.login_url, '/work/workspaces'))
     await page.locator('[data-workspace=news]').click()
-    await page.getByText('9 entries').waitFor()
+    await page.getByText('11 entries').waitFor()
     await page.getByText('‹U+202E›fdp.exe').waitFor()
     await assertHarmless(page)
     assert.deepEqual(await findSerious(page), [])
@@ -40,6 +40,10 @@ describe('the files of agents, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     }
     assert.equal(await open('data.bin'), 'binary')
     assert.equal(await open('pixel.png'), 'image')
+    assert.equal(await open('large.txt'), 'large')
+    await page.getByRole('link', { name: 'Download' }).waitFor()
+    assert.equal(await open('huge.txt'), 'refused')
+    assert.equal(await page.getByRole('link', { name: 'Download' }).count(), 0, 'it could not be sent')
     for (const path of ['away/passwd', '../../token']) assert.equal(await open(path).catch(() => 'none'), 'none', path)
     assert.deepEqual(
       complaints.filter((complaint) => !/400|404/.test(complaint)),

@@ -49,6 +49,8 @@ function writeHostileFiles(root: string): void {
   for (const name of HOSTILE_NAMES) writeFileSync(join(root, name), PAYLOAD)
   symlinkSync('/etc', join(root, 'away'))
   writeFileSync(join(root, 'data.bin'), Buffer.from([0, 1, 2, 255]))
+  writeFileSync(join(root, 'large.txt'), 'x'.repeat(3_000_000))
+  writeFileSync(join(root, 'huge.txt'), Buffer.alloc(11_000_000, 'x'))
   writeFileSync(join(root, 'pixel.png'), Buffer.from(PIXEL, 'base64'))
   mkdirSync(join(root, 'many'))
   for (let n = 0; n < 3000; n += 1) writeFileSync(join(root, 'many', `note-${String(n).padStart(4, '0')}.txt`), '')

@@ -9,26 +9,14 @@ import type { Texts } from './texts.ts'
 export const fileAddress = (session: string, path: string, download = false): string =>
   `/api/v1/files?${new URLSearchParams({ session, path, ...(download ? { download: '1' } : {}) })}`
 
-interface FileViewProps {
-  readonly texts: Texts
-  /** A session that works in the workspace of the file. */
-  readonly session: string
-  readonly path: string
-  /** Markdown as it is written. */
-  readonly isSource?: boolean
-}
-
-type FileState =
-  | { readonly kind: 'loading' | 'gone' | 'binary' | 'large' | 'image' }
-  | { readonly kind: 'refused'; readonly reason: string }
+export type FileState =
+  | { readonly kind: 'loading' | 'gone' | 'refused' | 'binary' | 'large' | 'image' }
   | { readonly kind: 'text'; readonly text: string }
 
 export const isMarkdown = (path: string): boolean => /\.(md|markdown)$/i.test(path)
 
-/** More characters would keep the browser busy; the whole file can be downloaded. */
-const MAX_CHARS = 300_000
-
-export function FileView({ texts, session, path, isSource = false }: FileViewProps) {
+/** Contract: the file as it is when it is opened. `session`: one that works in the workspace of the file. */
+export function useFile(session: string, path: string): FileState {
   const [state, setState] = useState<FileState>({ kind: 'loading' })
   useEffect(() => {
     let isCurrent = true
@@ -41,20 +29,31 @@ export function FileView({ texts, session, path, isSource = false }: FileViewPro
       isCurrent = false
     }
   }, [session, path])
+  return state
+}
+
+interface FileProps {
+  readonly texts: Texts
+  readonly session: string
+  readonly path: string
+  readonly state: FileState
+}
+
+export function FileView(props: FileProps & { readonly isSource?: boolean }) {
   return (
-    <div data-file-content={state.kind}>
-      <FileContent {...{ texts, session, path, isSource, state }} />
+    <div data-file-content={props.state.kind}>
+      <FileContent {...props} />
     </div>
   )
 }
 
-function FileContent({ texts, session, path, isSource = false, state }: FileViewProps & { readonly state: FileState }) {
+/** More characters would keep the browser busy; the whole file can be downloaded. */
+const MAX_CHARS = 300_000
+
+function FileContent({ texts, session, path, isSource = false, state }: FileProps & { readonly isSource?: boolean }) {
   if (state.kind === 'loading') return null
-  if (state.kind === 'gone') return <p class="text-muted">{texts.talk.fileGone}</p>
-  if (state.kind === 'binary') return <p class="text-muted">{texts.talk.notShown}</p>
-  if (state.kind === 'large') return <p class="text-muted">{texts.talk.tooLarge}</p>
-  if (state.kind === 'refused') return <p class="text-muted wrap-anywhere">{visibleText(state.reason)}</p>
-  if (state.kind !== 'text') return <img class="max-w-full rounded-lg" src={fileAddress(session, path)} alt={path} />
+  if (state.kind === 'image') return <img class="max-w-full rounded-lg" src={fileAddress(session, path)} alt={path} />
+  if (state.kind !== 'text') return <p class="text-muted">{texts.talk.fileStates[state.kind]}</p>
   if (isMarkdown(path) && !isSource) return <Markdown text={state.text} />
   const shown = visibleText(state.text.slice(0, MAX_CHARS))
   return (
@@ -64,6 +63,16 @@ function FileContent({ texts, session, path, isSource = false, state }: FileView
       </pre>
       {state.text.length > MAX_CHARS && <p class="mt-2 text-muted">{texts.talk.cutFile}</p>}
     </>
+  )
+}
+
+/** Only a file that the server would send. */
+export function DownloadLink({ texts, session, path, state }: FileProps) {
+  if (state.kind === 'loading' || state.kind === 'gone' || state.kind === 'refused') return null
+  return (
+    <a class="text-link underline underline-offset-2" href={fileAddress(session, path, true)} download>
+      {texts.talk.download}
+    </a>
   )
 }
 
@@ -81,6 +90,6 @@ async function readFile(session: string, path: string): Promise<FileState> {
 const MAX_SHOWN_BYTES = 2 * 1024 * 1024
 
 async function failureOf(response: Response): Promise<FileState> {
-  const { error } = (await response.json()) as { readonly error?: { readonly code: string; readonly message: string } }
-  return error && error.code !== 'not_found' ? { kind: 'refused', reason: error.message } : { kind: 'gone' }
+  const { error } = (await response.json()) as { readonly error?: { readonly code: string } }
+  return { kind: error && error.code !== 'not_found' ? 'refused' : 'gone' }
 }

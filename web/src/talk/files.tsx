@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { MessageRun } from '../api-types.ts'
 import { Dialog } from '../dialog.tsx'
-import { FileView, fileAddress } from '../file-view.tsx'
+import { DownloadLink, FileView, fileAddress, useFile } from '../file-view.tsx'
 import { visibleText } from '../format.ts'
 import type { Texts } from '../texts.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -56,15 +56,14 @@ interface FileDialogProps {
 }
 
 function FileDialog({ texts, session, path, onClose }: FileDialogProps) {
+  const file = { texts, session, path, state: useFile(session, path) }
   return (
     <Dialog title={visibleText(path)} isWide onClose={onClose}>
       <div class="mt-3 min-h-16">
-        <FileView texts={texts} session={session} path={path} />
+        <FileView {...file} />
       </div>
       <div class="mt-4 flex items-center justify-end gap-4">
-        <a class="text-link underline underline-offset-2" href={fileAddress(session, path, true)} download>
-          {texts.talk.download}
-        </a>
+        <DownloadLink {...file} />
         <button type="button" class="cursor-pointer text-muted hover:text-ink" onClick={onClose}>
           {texts.talk.close}
         </button>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { readCommand } from '../api.ts'
 import type { WorkspaceFile } from '../api-types.ts'
 import { Button, Card, Empty } from '../components.tsx'
-import { FileView, fileAddress, isMarkdown } from '../file-view.tsx'
+import { DownloadLink, FileView, isMarkdown, useFile } from '../file-view.tsx'
 import { byteSize, clockTime, count, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { WORK_TEXTS } from '../texts/work.ts'
@@ -204,6 +204,7 @@ interface FileCardProps {
 function FileCard({ context: { texts, language }, base, session, file }: FileCardProps) {
   const own = WORK_TEXTS[language].workspaces
   const [isSource, setSource] = useState(false)
+  const opened = { texts, session, path: file, state: useFile(session, file) }
   return (
     <Card class="px-4 py-3">
       <div class="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
@@ -213,11 +214,9 @@ function FileCard({ context: { texts, language }, base, session, file }: FileCar
         <a class="text-link underline underline-offset-2" href={addressOfFile(base, file, { view: 'history' })}>
           {own.fileHistory}
         </a>
-        <a class="text-link underline underline-offset-2" href={fileAddress(session, file, true)} download>
-          {texts.talk.download}
-        </a>
+        <DownloadLink {...opened} />
       </div>
-      <FileView texts={texts} session={session} path={file} isSource={isSource} />
+      <FileView {...opened} isSource={isSource} />
     </Card>
   )
 }
