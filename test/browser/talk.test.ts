@@ -9,7 +9,7 @@ import type { ModelRequest } from '../../src/ports/model.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { call, LETTER, sendTool, waitStep } from '../support/approval-fixtures.ts'
 import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
-import { freshFolder } from '../support/open-app.ts'
+import { freshFolder, waitUntil } from '../support/open-app.ts'
 import { assertHarmless, findSerious } from '../support/page-checks.ts'
 import { openTalkPage, PAYLOAD } from '../support/talk-page.ts'
 
@@ -67,7 +67,7 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await approval.getByText('‹U+202E›').waitFor()
     await approval.getByText('Someone else receives it.').waitFor()
     await page.locator('[data-call=create_file]').first().waitFor()
-    assert.match(await page.title(), /^\(1\) /)
+    await waitUntil(async () => (await page.title()).startsWith('(1) '))
     assert.match((await page.locator('link[rel=icon]').getAttribute('href')) ?? '', /icon-1\.svg$/)
     assert.equal(tool.receivedArgs.length, 0)
     await assertHarmless(page)
