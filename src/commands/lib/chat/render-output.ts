@@ -16,6 +16,8 @@ const TELLING = [
   ...['started_at', 'usd', 'model', 'scope', 'trouble', 'problem', 'error', 'day', 'spent_usd', 'limit_usd', 'version'],
 ]
 const MAX_TOLD = 5
+/** Fields beside a list that are not for a chat: how many there are in all, and agents that nobody made. */
+const BESIDE_ITEMS = new Set(['total', 'others'])
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -33,7 +35,8 @@ function linesOf(value: unknown, language: Language, depth: number): readonly st
   const { text, zh } = rest
   if (typeof text === 'string' && typeof zh === 'string') return [clipText(language === 'zh' ? zh : text, MAX_MESSAGE)]
   const listed = Array.isArray(items) ? itemLines(items, language) : []
-  return [...listed, ...Object.entries(rest).flatMap(([key, field]) => fieldLines(key, field, language, depth))]
+  const fields = Object.entries(rest).filter(([key]) => !(Array.isArray(items) && BESIDE_ITEMS.has(key)))
+  return [...listed, ...fields.flatMap(([key, field]) => fieldLines(key, field, language, depth))]
 }
 
 function itemLines(items: readonly unknown[], language: Language): readonly string[] {
