@@ -28,7 +28,12 @@ export function createListener({ host, fetch, acceptsUpgrade, failed }: Listener
   }
   // Keeps the adapter from replacing the global Request and Response of the whole process by its own.
   const listener = getRequestListener(fetch, { hostname: host, overrideGlobalObjects: false, errorHandler })
-  return createServer({ shouldUpgradeCallback: acceptsUpgrade }, listener)
+  const server = createServer({ shouldUpgradeCallback: acceptsUpgrade }, listener)
+  server.maxConnections = MAX_CONNECTIONS
+  return server
 }
+
+/** More are closed at once: each takes a file descriptor, which the work of the kernel needs, too. */
+const MAX_CONNECTIONS = 512
 
 const MALFORMED = { what: 'the address or the host name of the request is malformed' }
