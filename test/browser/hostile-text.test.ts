@@ -29,8 +29,14 @@ const PLACES: readonly ShownPlace[] = [
   at('/agents', 'agent', 'goal'),
   at('/costs'),
   at('/reports', 'message', 'fail', 'error', 'said', 'file'),
-  at('/work/workspaces'),
-  { path: ({ written }) => `/work/workspaces/${encodeURIComponent(written.session_id)}`, marks: ['message'] },
+  ...[at('/work', 'todo'), at('/work/sessions'), at('/work/queue', 'pay'), at('/work/workspaces')],
+  { path: ({ written }) => `/work/sessions/${encodeURIComponent(written.session_id)}`, marks: ['message', 'todo'] },
+  { path: ({ written }) => `/work/workspaces/${encodeURIComponent(written.session_id)}`, marks: ['file'] },
+  {
+    path: ({ written }) => `/work/workspaces/${encodeURIComponent(written.session_id)}?view=history`,
+    marks: ['message'],
+  },
+  ...[at('/memory'), at('/memory/facts'), at('/memory/skills'), at('/memory/documents')],
   ...[at('/settings'), at('/settings/doctor'), at('/settings/logs')],
 ]
 
@@ -85,7 +91,8 @@ describe('harmful text on the page', { skip: WITHOUT_CHROMIUM }, () => {
         const where = path(home)
         await page.goto(loginAt(`${home.url}/#`, where))
         await waitUntilLive(page)
-        await assertSafe(page, where, { marks, home }).catch((error) => faults.push(String(error)))
+          .then(() => assertSafe(page, where, { marks, home }))
+          .catch((error) => faults.push(`${where}: ${error}`))
       }
       assert.deepEqual(faults, [])
       assert.deepEqual(complaints, [])

@@ -1,4 +1,4 @@
-/** The place Work beside a running kernel: runs that are at work are paused, resumed and cancelled, in a real browser. */
+/** The place Work beside a running kernel: runs at work are paused, resumed and cancelled, in a real browser. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

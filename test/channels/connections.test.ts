@@ -63,7 +63,7 @@ describe('connections of channels', () => {
     const { checks } = await home.app.run('doctor', {})
     assert.deepEqual(
       checks.find(({ name }) => name === 'channel chat'),
-      { name: 'channel chat', ok: true, found: 'connected', remedy: null },
+      { name: 'channel chat', ok: true, found: 'connected', remedy: null, fixable: false },
     )
     await home.app.run('stop', {})
     await started

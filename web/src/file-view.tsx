@@ -9,7 +9,7 @@ import type { Texts } from './texts.ts'
 export const fileAddress = (session: string, path: string, download = false): string =>
   `/api/v1/files?${new URLSearchParams({ session, path, ...(download ? { download: '1' } : {}) })}`
 
-export type FileState =
+type FileState =
   | { readonly kind: 'loading' | 'gone' | 'refused' | 'binary' | 'large' | 'image' }
   | { readonly kind: 'text'; readonly text: string }
 
