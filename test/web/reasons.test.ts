@@ -74,7 +74,7 @@ test('the page: reasons that are made of parts are in Chinese as a whole', () =>
     'send needs approval. Run: tireless approvals allow 1 (or deny)',
     'still running: a, b; cooling down: c; nothing new: d',
     `a: same outcome 3 times in a row; ${PAUSED}; run now: tireless once`,
-    "notices do not go to the chat 5 of lark: it is not paired, so it may be a stranger's; if it is yours: A; else: B",
+    "notices do not go to the chat 5 of x: it is not paired, so it may be a stranger's; if it is yours: A; if not: B",
   ]
   for (const text of made) {
     const chinese = translateReason(text, 'zh').replaceAll(/`[^`]*`|tireless [\w -]+|\b[\w.:-]*\.md\b/g, '')
