@@ -7,6 +7,7 @@ import { Button } from '../components.tsx'
 import { visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import type { PlaceProps } from '../shell/place.tsx'
+import { NotFetched } from '../tabbed-place.tsx'
 import { AGENT_TEXTS } from '../texts/agent.ts'
 import { AGENTS_TEXTS } from '../texts/agents.ts'
 import { useFetched } from '../use-fetched.ts'
@@ -14,7 +15,6 @@ import { useViewContext, type ViewContext } from '../view-context.ts'
 import { Chip, EnableSwitch, RunNow } from './agent-row.tsx'
 import { DeleteAgent } from './delete-agent.tsx'
 import { EditForm } from './edit-form.tsx'
-import { NoAgents } from './frame.tsx'
 import { Behaviours, Grants } from './freedoms.tsx'
 import { CostOfWeek, LatelyDone, Times } from './lately.tsx'
 import { OtherAgent } from './other-agent.tsx'
@@ -41,7 +41,7 @@ export function AgentPage(props: PlaceProps) {
 
 function FetchedAgent({ page, context, id }: Omit<AgentProps, 'agent'> & { readonly id: string }) {
   const state = useFetched(page, id, () => readCommand('agent show', { id }))
-  if (state.kind !== 'ready') return <NoAgents language={context.language} state={state} />
+  if (state.kind !== 'ready') return <NotFetched language={context.language} state={state} />
   return <OneAgent {...{ page, context }} agent={state.data} />
 }
 

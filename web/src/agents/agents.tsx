@@ -5,12 +5,13 @@ import { readCommand } from '../api.ts'
 import type { AgentList } from '../api-types.ts'
 import { Card, Empty } from '../components.tsx'
 import type { PlaceProps } from '../shell/place.tsx'
+import { NotFetched } from '../tabbed-place.tsx'
 import { AGENTS_TEXTS } from '../texts/agents.ts'
 import { useFetched } from '../use-fetched.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
 import { AgentRow, OtherRow, RowHeadings } from './agent-row.tsx'
 import { Calendar } from './calendar.tsx'
-import { AgentsFrame, NoAgents } from './frame.tsx'
+import { AgentsFrame } from './frame.tsx'
 import { Maker } from './maker.tsx'
 
 /** From this number on, the list can be searched. */
@@ -36,7 +37,7 @@ function AllAgents({ page, context }: Omit<TableProps, 'list'>) {
       {state.kind === 'ready' ? (
         <AgentTable {...{ page, context }} list={state.data} />
       ) : (
-        <NoAgents language={context.language} state={state} />
+        <NotFetched language={context.language} state={state} />
       )}
     </>
   )

@@ -6,11 +6,11 @@ import { clockTime, relativeTime, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
 import type { PageState } from '../page-state.ts'
 import { navigate } from '../shell/router.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { MEMORY_TEXTS, type MemoryTexts } from '../texts/memory.ts'
 import { useFetched } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Editor } from './editor.tsx'
-import { NoMemory } from './frame.tsx'
 import { History } from './history.tsx'
 import { LabelWords } from './labels.tsx'
 import { type DocumentName, type DocumentText, EDITABLE, sayAuthor, sayReason } from './versions.ts'
@@ -29,7 +29,7 @@ export function DocumentView(props: DocumentViewProps) {
   const { context, page, name, href, isEditing } = props
   const own = MEMORY_TEXTS[context.language]
   const state = useFetched(page, name, () => fetchDocument(name))
-  if (state.kind !== 'ready') return <NoMemory language={context.language} state={state} />
+  if (state.kind !== 'ready') return <NotFetched language={context.language} state={state} />
   const { shown, isPending } = state.data
   const canEdit = EDITABLE.includes(name)
   if (isEditing && canEdit)

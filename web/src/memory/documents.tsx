@@ -10,12 +10,13 @@ import { clockTime, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import type { PlaceProps } from '../shell/place.tsx'
 import { navigate } from '../shell/router.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { MEMORY_TEXTS, type MemoryTexts } from '../texts/memory.ts'
 import { useFetched } from '../use-fetched.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
 import { addressOf } from './document-places.tsx'
 import { keepDraft } from './drafts.ts'
-import { MemoryFrame, NoMemory } from './frame.tsx'
+import { MemoryFrame } from './frame.tsx'
 import { LabelWords } from './labels.tsx'
 import { EDITABLE, sayAuthor } from './versions.ts'
 
@@ -30,7 +31,7 @@ export function Documents(props: PlaceProps) {
   if (state.kind !== 'ready')
     return (
       <MemoryFrame language={language} tab="documents">
-        <NoMemory language={language} state={state} />
+        <NotFetched language={language} state={state} />
       </MemoryFrame>
     )
   const { items, degraded } = state.data

@@ -8,10 +8,10 @@ import { Dialog, DialogButtons } from '../dialog.tsx'
 import { DiffStat, DiffView } from '../diff-view.tsx'
 import { byteSize, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import type { SkillsTexts } from '../texts/skills.ts'
 import { useFetched } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
-import { NoMemory } from './frame.tsx'
 import { SkillStatus, sayOwner } from './skill-words.tsx'
 
 type Review = CommandOutput<'skills show'>
@@ -42,7 +42,9 @@ export function SkillReview(props: ReviewProps) {
           <Empty>{own.gone}</Empty>
         </Card>
       )}
-      {state.kind === 'failed' && state.code !== 'not_found' && <NoMemory language={context.language} state={state} />}
+      {state.kind === 'failed' && state.code !== 'not_found' && (
+        <NotFetched language={context.language} state={state} />
+      )}
       {state.kind === 'ready' && <Reviewed {...props} review={state.data} />}
     </>
   )

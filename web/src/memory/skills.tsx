@@ -5,10 +5,11 @@ import { readCommand } from '../api.ts'
 import { Card, Empty } from '../components.tsx'
 import { visibleText } from '../format.ts'
 import type { PlaceProps } from '../shell/place.tsx'
+import { NotFetched } from '../tabbed-place.tsx'
 import { SKILLS_TEXTS, type SkillsTexts } from '../texts/skills.ts'
 import { useFetched } from '../use-fetched.ts'
 import { useViewContext } from '../view-context.ts'
-import { MemoryFrame, NoMemory } from './frame.tsx'
+import { MemoryFrame } from './frame.tsx'
 import { SkillReview } from './skill-review.tsx'
 import { SkillStatus, sayOwner } from './skill-words.tsx'
 
@@ -35,7 +36,7 @@ type SkillListProps = Pick<PlaceProps, 'page' | 'language'> & { readonly own: Sk
 
 function SkillList({ page, own, language }: SkillListProps) {
   const state = useFetched(page, '', () => readCommand('skills list'))
-  if (state.kind !== 'ready') return <NoMemory language={language} state={state} />
+  if (state.kind !== 'ready') return <NotFetched language={language} state={state} />
   const { items } = state.data
   return (
     <>

@@ -6,10 +6,11 @@ import { readCommand } from '../api.ts'
 import { Button, Card, Empty, Section } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
 import { count, relativeTime, visibleText } from '../format.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { BACKUP_TEXTS } from '../texts/settings/backup.ts'
 import { useFetched } from '../use-fetched.ts'
 import { CheckField, Command, TextField, useAction } from './form.tsx'
-import { Entry, EntryList, Missing, Path } from './frame.tsx'
+import { Entry, EntryList, Path } from './frame.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 
 type BackupList = CommandOutput<'backups list'>
@@ -22,7 +23,7 @@ export function Backup(props: PartProps) {
     about: await readCommand('about'),
     list: await readCommand('backups list', folder === undefined ? {} : { in: folder }),
   }))
-  if (fetched.kind !== 'ready') return <Missing {...props} state={fetched} />
+  if (fetched.kind !== 'ready') return <NotFetched {...props} state={fetched} />
   const { about, list } = fetched.data
   return (
     <div class="flex flex-col gap-6">

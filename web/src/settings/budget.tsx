@@ -5,10 +5,10 @@ import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { readCommand } from '../api.ts'
 import { Button, Card, Section } from '../components.tsx'
 import { count, money } from '../format.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { BUDGET_TEXTS } from '../texts/settings/budget.ts'
 import { useFetched } from '../use-fetched.ts'
 import { TextField, useAction } from './form.tsx'
-import { Missing } from './frame.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 
 type LimitName = keyof (typeof BUDGET_TEXTS)['en']['names']
@@ -25,7 +25,7 @@ export function Budget(props: PartProps) {
     limits: (await readCommand('config explain', { key: 'budget.' })).items,
     spent: await readCommand('budget show'),
   }))
-  if (fetched.kind !== 'ready') return <Missing {...props} state={fetched} />
+  if (fetched.kind !== 'ready') return <NotFetched {...props} state={fetched} />
   const { limits, spent } = fetched.data
   const others = (Object.keys(own.names) as LimitName[]).filter((name) => !FIRST.includes(name))
   const fields = (names: readonly LimitName[]) =>

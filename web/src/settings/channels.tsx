@@ -5,13 +5,14 @@ import type { CommandInput, CommandOutput } from '../../../src/commands/lib/regi
 import { readCommand } from '../api.ts'
 import { Button, Dot, Section, type Tone } from '../components.tsx'
 import { count, relativeTime, visibleText } from '../format.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { CHANNEL_TEXTS } from '../texts/settings/channels.ts'
 import { translateError } from '../texts/settings/errors.ts'
 import { useFetched } from '../use-fetched.ts'
 import { AddChannel } from './add-channel.tsx'
 import { PairingDialog } from './channel-pairing.tsx'
 import { FormError, useAction } from './form.tsx'
-import { Confirm, Entry, EntryList, Missing } from './frame.tsx'
+import { Confirm, Entry, EntryList } from './frame.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 
 type ChannelList = CommandOutput<'channels list'>
@@ -27,7 +28,7 @@ export function Channels(props: PartProps) {
   const own = CHANNEL_TEXTS[language]
   const [isAdding, setAdding] = useState(false)
   const fetched = useFetched(page, '', () => readCommand('channels list'))
-  if (fetched.kind !== 'ready') return <Missing {...props} state={fetched} />
+  if (fetched.kind !== 'ready') return <NotFetched {...props} state={fetched} />
   const { items, target, paired } = fetched.data
   const missing = ADDABLE.filter((name) => !items.some((channel) => channel.name === name && channel.configured))
   return (

@@ -1,11 +1,10 @@
 /** Small parts that Settings repeats: lists of facts, rows with buttons, questions before something is removed. */
 
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, toChildArray } from 'preact'
 import { Button, Card, Empty } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
 import { visibleText } from '../format.ts'
-import type { Fetched } from '../use-fetched.ts'
-import { commonTexts, type PartProps } from './parts.ts'
+import type { PartProps } from './parts.ts'
 
 type Fact = readonly [label: string, value: ComponentChildren]
 
@@ -52,13 +51,26 @@ export function Entry({ name, children, buttons }: RowProps) {
   )
 }
 
-export const EntryList = ({ children, label }: { readonly children: ComponentChildren; readonly label: string }) => (
-  <Card>
-    <ul class="divide-y divide-line" aria-label={label}>
-      {children}
-    </ul>
-  </Card>
-)
+interface EntryListProps {
+  readonly label: string
+  /** What an empty list says. */
+  readonly empty?: string
+  readonly children: ComponentChildren
+}
+
+export function EntryList({ label, empty = '', children }: EntryListProps) {
+  return (
+    <Card>
+      {toChildArray(children).length === 0 ? (
+        <Empty>{empty}</Empty>
+      ) : (
+        <ul class="divide-y divide-line" aria-label={label}>
+          {children}
+        </ul>
+      )}
+    </Card>
+  )
+}
 
 interface ConfirmProps extends PartProps {
   readonly title: string
@@ -81,15 +93,5 @@ export function Confirm({ title, yes, busy, children, onClose, onYes, texts }: C
         </Button>
       </DialogButtons>
     </Dialog>
-  )
-}
-
-/** What is shown instead of data: nothing yet, or why there is none. */
-export function Missing({ language, state }: Pick<PartProps, 'language'> & { readonly state: Fetched<unknown> }) {
-  if (state.kind !== 'failed') return null
-  return (
-    <Card>
-      <Empty>{state.code === '' ? commonTexts({ language }).noAnswer : visibleText(state.reason)}</Empty>
-    </Card>
   )
 }

@@ -5,9 +5,10 @@ import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { readCommand } from '../api.ts'
 import { Button, Card, Dot, Section, toneOf } from '../components.tsx'
 import { visibleText } from '../format.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { useFetched } from '../use-fetched.ts'
 import { Command } from './form.tsx'
-import { Confirm, FactList, Missing, Path } from './frame.tsx'
+import { Confirm, FactList, Path } from './frame.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 
 export function General(props: PartProps) {
@@ -19,7 +20,7 @@ export function General(props: PartProps) {
         <Kernel {...props} />
       </Section>
       <Section title={own.about}>
-        {about.kind === 'ready' ? <About {...props} about={about.data} /> : <Missing {...props} state={about} />}
+        {about.kind === 'ready' ? <About {...props} about={about.data} /> : <NotFetched {...props} state={about} />}
       </Section>
     </div>
   )

@@ -5,10 +5,11 @@ import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { readCommand } from '../api.ts'
 import { Button, Card, Empty } from '../components.tsx'
 import { relativeTime, visibleText } from '../format.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { POLICY_TEXTS } from '../texts/settings/policy.ts'
 import { useFetched } from '../use-fetched.ts'
 import { FormError, useAction } from './form.tsx'
-import { Confirm, Entry, EntryList, Missing } from './frame.tsx'
+import { Confirm, Entry, EntryList } from './frame.tsx'
 import type { PartProps } from './parts.ts'
 
 type Grant = CommandOutput<'grants list'>['items'][number]
@@ -21,7 +22,7 @@ export function Grants(props: PartProps) {
   const [asked, setAsked] = useState<Grant | null>(null)
   const action = useAction(page, language)
   const fetched = useFetched(page, '', () => readCommand('grants list'))
-  if (fetched.kind !== 'ready') return <Missing {...props} state={fetched} />
+  if (fetched.kind !== 'ready') return <NotFetched {...props} state={fetched} />
   const { items } = fetched.data
   if (items.length === 0)
     return (

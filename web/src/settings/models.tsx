@@ -5,10 +5,11 @@ import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { readCommand } from '../api.ts'
 import { Button, Card, Dot, Section } from '../components.tsx'
 import { money, visibleText } from '../format.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { MODEL_TEXTS } from '../texts/settings/models.ts'
 import { useFetched } from '../use-fetched.ts'
 import { FormError, useAction } from './form.tsx'
-import { Confirm, Entry, EntryList, Missing } from './frame.tsx'
+import { Confirm, Entry, EntryList } from './frame.tsx'
 import { ModelRoles } from './model-roles.tsx'
 import { ModelTest } from './model-test.tsx'
 import { ModelWizard, type WizardStart } from './model-wizard.tsx'
@@ -26,7 +27,7 @@ export function Models(props: PartProps) {
   const own = MODEL_TEXTS[language]
   const [wizard, setWizard] = useState<WizardStart | null>(null)
   const fetched = useFetched(page, '', () => readCommand('models list'))
-  if (fetched.kind !== 'ready') return <Missing {...props} state={fetched} />
+  if (fetched.kind !== 'ready') return <NotFetched {...props} state={fetched} />
   const list = fetched.data
   const close = (): void => setWizard(null)
   return (

@@ -3,12 +3,13 @@
 import { useState } from 'preact/hooks'
 import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { readCommand } from '../api.ts'
-import { Button, Card, Dot, Empty, Section, type Tone } from '../components.tsx'
+import { Button, Card, Dot, Section, type Tone } from '../components.tsx'
 import { visibleText } from '../format.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { PLUGIN_TEXTS } from '../texts/settings/plugins.ts'
 import { useFetched } from '../use-fetched.ts'
 import { FormError, TextField, useAction } from './form.tsx'
-import { Confirm, Entry, EntryList, Missing, Path } from './frame.tsx'
+import { Confirm, Entry, EntryList, Path } from './frame.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 import { PluginReview } from './plugin-review.tsx'
 
@@ -18,23 +19,17 @@ export function Plugins(props: PartProps) {
   const { page, language } = props
   const own = PLUGIN_TEXTS[language]
   const fetched = useFetched(page, '', () => readCommand('plugins list'))
-  if (fetched.kind !== 'ready') return <Missing {...props} state={fetched} />
+  if (fetched.kind !== 'ready') return <NotFetched {...props} state={fetched} />
   const { items } = fetched.data
   return (
     <div class="flex flex-col gap-6">
       <p class="max-w-2xl text-muted">{own.intro}</p>
       <Section title={own.list}>
-        {items.length === 0 ? (
-          <Card>
-            <Empty>{own.empty}</Empty>
-          </Card>
-        ) : (
-          <EntryList label={own.list}>
-            {items.map((plugin) => (
-              <PluginEntry key={plugin.source} {...props} plugin={plugin} />
-            ))}
-          </EntryList>
-        )}
+        <EntryList label={own.list} empty={own.empty}>
+          {items.map((plugin) => (
+            <PluginEntry key={plugin.source} {...props} plugin={plugin} />
+          ))}
+        </EntryList>
       </Section>
       <Section title={commonTexts(props).add}>
         <AddPlugin {...props} />

@@ -5,10 +5,11 @@ import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { readCommand } from '../api.ts'
 import { Button, Card, Section } from '../components.tsx'
 import { visibleText } from '../format.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { POLICY_TEXTS } from '../texts/settings/policy.ts'
 import { useFetched } from '../use-fetched.ts'
 import { ChoiceField, FormError, TextField, useAction } from './form.tsx'
-import { Entry, EntryList, Missing } from './frame.tsx'
+import { Entry, EntryList } from './frame.tsx'
 import { Grants } from './grants.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 
@@ -22,7 +23,7 @@ export function Policy(props: PartProps) {
   const { page, language } = props
   const own = POLICY_TEXTS[language]
   const fetched = useFetched(page, '', () => readCommand('policy show'))
-  if (fetched.kind !== 'ready') return <Missing {...props} state={fetched} />
+  if (fetched.kind !== 'ready') return <NotFetched {...props} state={fetched} />
   const policy = fetched.data
   return (
     <div class="flex flex-col gap-6">

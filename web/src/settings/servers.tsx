@@ -2,11 +2,12 @@
 
 import { useState } from 'preact/hooks'
 import { readCommand } from '../api.ts'
-import { Button, Card, Empty, Section } from '../components.tsx'
+import { Button, Section } from '../components.tsx'
+import { NotFetched } from '../tabbed-place.tsx'
 import { MCP_TEXTS } from '../texts/settings/mcp.ts'
 import { useFetched } from '../use-fetched.ts'
 import { AddServer } from './add-server.tsx'
-import { EntryList, Missing } from './frame.tsx'
+import { EntryList } from './frame.tsx'
 import type { PartProps } from './parts.ts'
 import { ServerEntry } from './server-entry.tsx'
 
@@ -15,7 +16,7 @@ export function Servers(props: PartProps) {
   const own = MCP_TEXTS[language]
   const [isAdding, setAdding] = useState(false)
   const fetched = useFetched(page, '', () => readCommand('mcp list'))
-  if (fetched.kind !== 'ready') return <Missing {...props} state={fetched} />
+  if (fetched.kind !== 'ready') return <NotFetched {...props} state={fetched} />
   const { items } = fetched.data
   return (
     <div class="flex flex-col gap-6">
@@ -30,17 +31,11 @@ export function Servers(props: PartProps) {
         </p>
       )}
       <Section title={own.list}>
-        {items.length === 0 ? (
-          <Card>
-            <Empty>{own.empty}</Empty>
-          </Card>
-        ) : (
-          <EntryList label={own.list}>
-            {items.map((server) => (
-              <ServerEntry key={server.name} {...props} server={server} />
-            ))}
-          </EntryList>
-        )}
+        <EntryList label={own.list} empty={own.empty}>
+          {items.map((server) => (
+            <ServerEntry key={server.name} {...props} server={server} />
+          ))}
+        </EntryList>
       </Section>
     </div>
   )

@@ -3,7 +3,6 @@
 const en = {
   tabs: 'Kinds of memory',
   tabNames: { state: 'State', goal: 'Goal', documents: 'Documents', facts: 'Facts', skills: 'Skills' },
-  noAnswer: 'The server does not answer. Is Tireless running?',
   purposes: {
     'STATE.md': 'What your agents are working on. They read it in every cycle and write in it.',
     'GOAL.md': 'What all work is for. Only you write it; every agent that asks for it reads it.',
@@ -132,7 +131,6 @@ const en = {
 const zh: typeof en = {
   tabs: '记忆的种类',
   tabNames: { state: '状态', goal: '目标', documents: '文档', facts: '事实', skills: '技能' },
-  noAnswer: '服务器没有响应。Tireless 在运行吗？',
   purposes: {
     'STATE.md': '智能体正在做的事。它们每个周期都会读它，也会写它。',
     'GOAL.md': '所有工作的目的。只有你写它；需要它的智能体都会读。',

@@ -4,7 +4,6 @@ const en = {
   title: 'Work',
   tabs: 'Parts of Work',
   tabNames: { board: 'Todos', sessions: 'Sessions', queue: 'Queue', workspaces: 'Workspaces' },
-  noAnswer: 'The server does not answer. What is missing appears when it is back.',
   workspaces: {
     empty: 'No agent has worked in a folder yet. Give a task in Talk; the files that it makes appear here.',
     noneFound: 'No workspace has this name or agent.',
@@ -55,7 +54,6 @@ const zh: typeof en = {
   title: '工作',
   tabs: '“工作”的各部分',
   tabNames: { board: '待办', sessions: '会话', queue: '队列', workspaces: '工作文件夹' },
-  noAnswer: '服务器没有响应，恢复后会显示缺少的内容。',
   workspaces: {
     empty: '还没有智能体在文件夹里工作过。在“对话”里交代一件事，它产生的文件会出现在这里。',
     noneFound: '没有这个名称或智能体的工作文件夹。',

@@ -6,9 +6,9 @@ import { Card, Dot, Empty } from '../components.tsx'
 import { DiffLayoutSwitch, DiffStat, DiffView } from '../diff-view.tsx'
 import { byteSize, type Language, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { WORK_TEXTS } from '../texts/work.ts'
 import { useFetched } from '../use-fetched.ts'
-import { NotFetched } from './frame.tsx'
 
 interface ChangesProps {
   readonly page: PageState

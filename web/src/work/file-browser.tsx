@@ -7,12 +7,12 @@ import { Button, Card, Empty } from '../components.tsx'
 import { DownloadLink, FileView, isMarkdown, useFile } from '../file-view.tsx'
 import { byteSize, clockTime, count, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { WORK_TEXTS } from '../texts/work.ts'
 import { useFetched } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
 import { VirtualList } from '../virtual-list.tsx'
 import { useWindowedList } from '../windowed-list.ts'
-import { NotFetched } from './frame.tsx'
 
 interface FileBrowserProps {
   readonly context: ViewContext

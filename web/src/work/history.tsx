@@ -6,12 +6,12 @@ import type { WorkspaceWrite } from '../api-types.ts'
 import { Button, Card, Empty } from '../components.tsx'
 import { clockTime, oneLine, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { UndoButton } from '../talk/undo.tsx'
 import { WORK_TEXTS } from '../texts/work.ts'
 import { useFetched, useKept } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Changes } from './changes.tsx'
-import { NotFetched } from './frame.tsx'
 
 interface HistoryProps {
   readonly context: ViewContext

@@ -7,11 +7,11 @@ import { Card, Empty } from '../components.tsx'
 import { oneLine, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { navigate } from '../shell/router.ts'
+import { NotFetched } from '../tabbed-place.tsx'
 import { BOARD_TEXTS } from '../texts/work-board.ts'
 import { useFetched, useKept } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
 import { withQuery } from './filters.tsx'
-import { NotFetched } from './frame.tsx'
 import { TodoDialog } from './todo-dialog.tsx'
 
 const COLUMNS = [
