@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { FakeClock } from '../src/testing/fake-clock.ts'
 import { JSON_BODY, openHttpApp, sendRequest } from './support/http-app.ts'
 import { waitUntil } from './support/open-app.ts'
 
@@ -34,4 +35,14 @@ test('HTTP: a deeply nested body is refused like any other wrong one', async (t)
   const { status } = await sendRequest(served, '/api/v1/enqueue', { method: 'POST', headers, body })
   assert.equal(status, 400)
   assert.equal((await sendRequest(served, '/healthz')).status, 200)
+})
+
+test('HTTP: closing does not wait for connections without a request, as browsers open them ahead', async (t) => {
+  // The time to wait for open requests never passes on this clock.
+  const served = await openHttpApp(t, { clock: new FakeClock() })
+  const socket = await openConnection(served.port)
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  await sendRequest(served, '/healthz')
+  await served.app.close()
+  await ended
 })

@@ -17,7 +17,7 @@ import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePath
 import { errorResponse, httpError } from './error-response.ts'
 import { EventStream } from './event-stream.ts'
 import { createHookReader } from './hook-body.ts'
-import { createListener } from './listener.ts'
+import { createListener, trackUnused } from './listener.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import {
   cookieName,
@@ -84,6 +84,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const sockets = createWebSockets(context, host, options.failed)
   const server = createListener({ host, fetch, acceptsUpgrade: sockets.accepts, failed: options.failed })
   server.on('upgrade', sockets.upgrade)
+  const closeUnused = trackUnused(server)
   const { port } = await listen(server, options)
   const closing = new AbortController()
   const broadcast = broadcastStatus(context, live, statusReader(options), closing.signal)
@@ -100,6 +101,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     loginUrl: () => `${url}/#code=${access.newCode()}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
+      closeUnused()
       closing.abort()
       live.close()
       metrics.close()

@@ -1,6 +1,7 @@
 /** Node's HTTP server around the routes: what cannot even become a request is refused here, with the same headers. */
 
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { TirelessError } from '../domain/error.ts'
 import { errorResponse } from './error-response.ts'
@@ -31,6 +32,23 @@ export function createListener({ host, fetch, acceptsUpgrade, failed }: Listener
   const server = createServer({ shouldUpgradeCallback: acceptsUpgrade }, listener)
   server.maxConnections = MAX_CONNECTIONS
   return server
+}
+
+/**
+ * Contract: the result closes the connections on which no request has begun. Browsers open such connections ahead of
+ * their requests, and Node's `close` waits for them.
+ */
+export function trackUnused(server: Server): () => void {
+  const unused = new Set<Socket>()
+  server.on('connection', (socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  for (const event of ['request', 'upgrade'] as const)
+    server.on(event, ({ socket }: IncomingMessage) => unused.delete(socket))
+  return () => {
+    for (const socket of unused) socket.destroy()
+  }
 }
 
 /** More are closed at once: each takes a file descriptor, which the work of the kernel needs, too. */
