@@ -10,11 +10,13 @@ const POLL_MS = 5000
 const PAUSE_MS = 250
 /** After a read, so many times its duration passes: viewers take at most a small part of the kernel's time. */
 const PAUSE_FACTOR = 50
+/** A page that stands still for longer looks broken. The first read may be slow, because everything is cold. */
+const LONGEST_PAUSE_MS = 3000
 
 /** Contract: never rejects; ends when `closed` aborts. */
 export async function broadcastStatus(
-  { wakeSignal: bell, clock }: CommandContext,
-  live: EventStream,
+  { wakeSignal: bell, clock }: Pick<CommandContext, 'wakeSignal' | 'clock'>,
+  live: Pick<EventStream, 'untilViewed' | 'send'>,
   status: () => Promise<unknown>,
   closed: AbortSignal,
 ): Promise<void> {
@@ -26,7 +28,8 @@ export async function broadcastStatus(
     const text = JSON.stringify(now)
     if (now !== undefined && text !== lastSent) live.send({ name: 'status', data: now })
     lastSent = text
-    await clock.sleep(Math.max(PAUSE_MS, PAUSE_FACTOR * (clock.monotonic() - began)), closed)
+    const pause = PAUSE_FACTOR * (clock.monotonic() - began)
+    await clock.sleep(Math.min(Math.max(PAUSE_MS, pause), LONGEST_PAUSE_MS), closed)
     await withDeadline({ clock, ms: POLL_MS, stop: closed }, (over) => bell.wait(since, over))
   }
 }
