@@ -43,6 +43,7 @@ const stamp = join('.tireless', `${os.type()}-${os.machine()}`)
 const SYSTEM = {
   strace: 'the tests that kill the program at every write and every fsync',
   chromium: 'the browser tests of the page',
+  'chromium-headless-shell': 'the browser tests at full speed (with chromium they take twice as long)',
   bubblewrap: 'shell commands of agents (they run in its sandbox), and the sandbox tests',
 }
 /** Programs whose name differs from their package. */

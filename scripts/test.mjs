@@ -182,7 +182,7 @@ function printSummary(results) {
 const indented = (text) => text.replace(/^(?=.)/gm, '  ')
 
 async function main(patterns) {
-  const programs = ['strace', 'chromium', 'bubblewrap'].flatMap((name) => ['--system', name])
+  const programs = ['strace', 'chromium', 'chromium-headless-shell', 'bubblewrap'].flatMap((name) => ['--system', name])
   spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...programs], { stdio: 'inherit' })
   const files = (patterns.length > 0 ? patterns : PATTERNS).flatMap((pattern) =>
     globSync(pattern, { cwd: root }).sort(),

@@ -86,6 +86,7 @@ describe('harmful text on the page', { skip: WITHOUT_CHROMIUM }, () => {
       const home = await openHostileHome(t)
       const { page, complaints } = await openTab(browser, home.url, { locale, viewport: { width, height: 900 } })
       await page.goto(home.login_url)
+      await waitUntilLive(page)
       const faults: string[] = []
       for (const { path, marks } of PLACES) {
         const where = path(home)

@@ -10,7 +10,7 @@ export const TALK_VARIANTS: readonly Variant[] = [
   {
     // The store takes the worker's word for it: what the checks found is dropped, and no evidence will do.
     name: 'todo-passed-without-evidence',
-    seed: 63,
+    seed: 103,
     ops: (ops) => ({
       ...ops,
       todos: (sql, op, held) => ops.todos(sql, { ...op, actions: op.actions.flatMap(trustWorker) }, held),
@@ -19,7 +19,7 @@ export const TALK_VARIANTS: readonly Variant[] = [
   {
     // What a behaviour is shown of its session has no fences: text from outside looks like the owner's.
     name: 'label-dropped-in-summary',
-    seed: 31,
+    seed: 159,
     behaviour: (behaviour) => ({
       ...behaviour,
       prepare: (...given) => behaviour.prepare?.(...given).replaceAll(/<\/?data \w+[^>]*>/g, '') ?? '',
