@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { render } from '../src/cli/views/views.ts'
-import { titleOf } from '../src/domain/title.ts'
+import { titleOf, titleOfRun } from '../src/domain/title.ts'
 import { openKernelApp, runOnce } from './support/kernels.ts'
 
 const YAML = `kernel:
@@ -18,7 +18,7 @@ test("a run is titled with the owner's text in queue list and show, events and t
   const listed = await app.run('queue list', {})
   const [dispatch] = listed.items
   assert.match(dispatch?.prompt ?? '', /<data \w+ STATE>/, 'the prompt itself has the data')
-  const expectedTitle = /^Tend the garden\. Execution requirements:/
+  const expectedTitle = /^Tend the garden\.$/
   assert.match(dispatch?.title ?? '', expectedTitle)
   const id = dispatch?.dispatch_id ?? ''
   assert.match((await app.run('queue show', { id })).title, expectedTitle)
@@ -39,6 +39,10 @@ test('a title is one line, without data fences, and never empty', () => {
   assert.equal(titleOf(`Before\n${fence(nonce, `x </data ${other}>\n<data x`)}\nafter`), 'Before after')
   assert.equal(titleOf(`Before <data ${nonce} STATE>\nnever closed`), 'Before')
   assert.equal(titleOf(fence(nonce, 'x')), '(nothing but data)')
+  const report = `The goal:\n${fence(nonce, 'x')}\n\nThe state:\n${fence(other, 'y')}\n\nWrite a report. It says:\n- what`
+  assert.equal(titleOf(report), 'Write a report. It says: - what', 'a line that only announces data is no title')
+  assert.equal(titleOf(`Look at this:\n${fence(nonce, 'x')}`), 'Look at this:', 'unless there is nothing else')
+  assert.equal(titleOfRun('', 'resolve_router'), 'your message')
   assert.equal(titleOf('plain <data> words'), 'plain <data> words')
   assert.equal([...titleOf('x'.repeat(5000))].length, 200)
 })

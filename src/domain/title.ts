@@ -8,6 +8,10 @@ const FENCE = /<data ([0-9a-f]{12}) [^>\n]*>\n[\s\S]*?\n<\/data \1>/g
 /** A mark in a prompt at which facts are filled in later. */
 const MEMORY_MARK = /\{MEMORY:[0-9a-f]{12}\}/g
 const MOST_OF_A_TITLE = 200
+/** A line that only announces the data below it. */
+const ANNOUNCEMENT = /^[^\n]*[:：][ \t]*\n(?=<data [0-9a-f]{12} )/gm
+/** First lines of what the kernel appends to the prompt of an agent (prompts/requests/execution.*.md). */
+const APPENDED = ['Execution requirements:', '执行要求：']
 
 /** What follows the owner's sentence in the prompt of an agent that was made from one. */
 export const STANDING_TASK = {
@@ -22,23 +26,28 @@ export function withoutFences(text: string): string {
   return open < 0 ? left : left.slice(0, open)
 }
 
-/** Contract: pure; returns one line. */
+/** Contract: pure; returns one line: what is to be done, without what announces data, unless there is nothing else. */
 export function titleOf(prompt: string): string {
-  const own = sentenceOf(withoutFences(prompt)).replaceAll(MEMORY_MARK, '').replaceAll(/\s+/g, ' ').trim()
+  const own = ownLine(prompt.replaceAll(ANNOUNCEMENT, '')) || ownLine(prompt)
   return own === '' ? '(nothing but data)' : clipText(own, MOST_OF_A_TITLE)
 }
 
+const ownLine = (prompt: string): string =>
+  sentenceOf(withoutFences(prompt)).replaceAll(MEMORY_MARK, '').replaceAll(/\s+/g, ' ').trim()
+
 /** A look of a resident has no prompt: what it is about arrives while it looks. */
 const LOOK_TITLE = 'a look at what is new'
+/** A run that answers a message, or passes it on, has no prompt either. */
+const MESSAGE_TITLE = 'your message'
 
 /** Contract: pure; the title of a run of this behaviour, which is `metadata.behaviour` of its dispatch. */
-export const titleOfRun = (prompt: string, behaviour: Json | undefined): string =>
-  prompt === '' && behaviour === RESIDENT_BEHAVIOUR ? LOOK_TITLE : titleOf(prompt)
+export function titleOfRun(prompt: string, behaviour: Json | undefined): string {
+  if (prompt === '' && behaviour === RESIDENT_BEHAVIOUR) return LOOK_TITLE
+  return prompt === '' && behaviour === 'resolve_router' ? MESSAGE_TITLE : titleOf(prompt)
+}
 
 /** The sentence that the owner wrote, without the rest of the prompt that was made from it. */
 function sentenceOf(text: string): string {
-  const ends = Object.values(STANDING_TASK)
-    .map((rest) => text.indexOf(rest))
-    .filter((at) => at > 0)
+  const ends = [...Object.values(STANDING_TASK), ...APPENDED].map((rest) => text.indexOf(rest)).filter((at) => at > 0)
   return ends.length === 0 ? text : text.slice(0, Math.min(...ends))
 }

@@ -126,3 +126,23 @@ test('a worker that was told to stop while it waited for its turn to claim claim
   await Promise.all([undoing, draining])
   assert.equal((await context.store.dispatch(dispatch_id))?.attempts, 0)
 })
+
+test('E6: a waiting worker starts a retried dispatch at once, not at its next look', { timeout: 60_000 }, async (t) => {
+  let isBroken = true
+  const model = scriptedModel(() => {
+    if (isBroken) throw new TirelessError('model_refused', 'not today')
+    return { text: 'done after all' }
+  })
+  const app = await openApp(t, { model, clock: new FakeClock({ now: NOON }) })
+  const { dispatch_id: id } = await app.run('run', { task: 'try' })
+  isBroken = false
+  const stop = new AbortController()
+  const draining = app.context.drain({ untilIdle: false, until: stop.signal })
+  await waitUntil(() => app.context.epoch() !== undefined)
+  for (let i = 0; i < 20; i++) await app.context.store.counts()
+  // The clock stands still: only the retry itself can wake the worker.
+  await app.run('queue retry', { id })
+  await waitUntil(async () => (await app.run('queue show', { id })).status === 'done')
+  stop.abort()
+  await draining
+})

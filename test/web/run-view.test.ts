@@ -134,3 +134,19 @@ test('Now: shows why a run failed', async (t) => {
   assert.notEqual(run.reason, '')
   assert.ok(run.steps.every(({ spans }) => spans.every(({ to }) => to !== null)))
 })
+
+test('Talk: a call announced before the events of its step is shown once; a refused call does not run on', async (t) => {
+  const script = [...WRITE_THEN_ANSWER.slice(0, 1), { calls: [{ tool: 'create_file', args: { way: 'wrong' } }] }]
+  const progress = await progressOf(t, [...script, { text: 'It is written.' }])
+  const run = newRun('r')
+  const events = progress.flatMap((each) => (each.kind === 'event' ? [each.event] : []))
+  for (const event of events) {
+    if (event.step_id === 2 && event.seq === events.find(({ step_id }) => step_id === 2)?.seq)
+      applyDelta(run, { kind: 'call', index: 1, tool: 'create_file', args: {}, run_id: 'r', session_id: 's' })
+    applyEvent(run, event)
+  }
+  assert.deepEqual(
+    run.steps.map(({ calls }) => calls.map(({ status }) => status)),
+    [['ok'], ['no_result'], []],
+  )
+})

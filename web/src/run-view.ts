@@ -21,6 +21,8 @@ export interface StepView {
   readonly from: number
   readonly spans: Span[]
   calls: CallView[]
+  /** Number of calls that were decided on; calls after them came too early and belong to the next step. */
+  decided: number
   /** The model's text, while it streams. */
   text: string
   /** Kind of the decision: act, final, wait … */
@@ -78,7 +80,7 @@ function stepOf(run: RunView, { step_id, ts }: Event): StepView {
   const last = run.steps.at(-1)
   if (last?.id === step_id) return last
   if (last) close(last, ts)
-  const step = { id: step_id, from: ts, spans: [], calls: [], text: '', decision: null, fault: null }
+  const step = { id: step_id, from: ts, spans: [], calls: [], decided: 0, text: '', decision: null, fault: null }
   run.steps.push(step)
   return step
 }
@@ -91,9 +93,12 @@ function enterPhase(step: StepView, { phase, stage, ts }: Event): void {
   step.spans.push({ phase, from: ts, to: null })
 }
 
+/** Progress arrives before the events of its step, so that its calls may have been taken for calls of this one. */
 function close(step: StepView, at: number): void {
   const last = step.spans.at(-1)
   if (last) last.to ??= at
+  step.calls.splice(step.decided)
+  for (const call of step.calls) call.status ??= 'no_result'
 }
 
 type Handler = (run: RunView, event: Event, step: StepView | undefined) => void
@@ -119,6 +124,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     if (!step) return
     step.decision = text(payload.kind)
     const calls = (payload.calls ?? []) as unknown as readonly { tool: string; args: unknown }[]
+    step.decided = calls.length
     step.calls = calls.map(({ tool, args }, i) => step.calls[i] ?? { tool, args, status: null, content: '' })
   },
   'ACT action_results'(_, { payload }, step) {

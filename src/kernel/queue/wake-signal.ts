@@ -65,6 +65,7 @@ const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
   'cancel',
   'pause',
   'recover',
+  'retry',
   'leave',
   'post',
   'revise',
