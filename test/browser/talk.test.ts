@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { ModelRequest } from '../../src/ports/model.ts'
-import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
+import { type ScriptedStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { call, LETTER, sendTool, waitStep } from '../support/approval-fixtures.ts'
 import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
@@ -96,6 +96,36 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     assert.equal((await downloading).suggestedFilename(), 'REPORT.md')
     await undoAndBringBack(page)
     await assertHarmless(page)
+  })
+
+  test('Talk: at the limit of money a message says so, and is answered after the limit was raised there', async (t) => {
+    const usage = { input_tokens: 0, output_tokens: 10, cached_tokens: 0 }
+    const model = {
+      ...scriptedModel(() => ({ text: 'It is sunny.', usage })),
+      price: { input: 0, output: 25_000, max_output: 10 },
+    }
+    const served = await openTalkPage(t, { model })
+    await served.app.run('budget set', { key: 'per_day_usd', value: '0.1' })
+    const { page, complaints } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await page.getByRole('textbox').fill('How is the weather')
+    await page.getByRole('textbox').press('Enter')
+    const sentence = 'The limit of $0.10 a day is reached: $0.00 is spent, and the next answer may cost $0.25.'
+    await page.locator('[data-reply]').getByText(sentence).waitFor()
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    await page.goto(`${served.url}/needs-you`)
+    const failure = page.locator('[data-need=failure]')
+    await failure.getByText('your message').waitFor()
+    await failure.getByText(sentence).waitFor()
+    await failure.getByRole('link', { name: 'Change the limit' }).click()
+    await page.getByLabel('A day, in US dollars', { exact: true }).fill('5')
+    await page.keyboard.press('Enter')
+    await page.locator('[data-toast=live]').waitFor()
+    await page.getByRole('link', { name: 'Talk' }).click()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.locator('[data-reply]').getByText('It is sunny.').waitFor()
+    assert.deepEqual(await findSerious(page), [])
+    assert.deepEqual(complaints, [])
   })
 
   test('Talk: without a model a simple task is done by rules, on a phone, in Chinese and in the dark', async (t) => {

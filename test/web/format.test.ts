@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clockTime, countdown, duration, jsonLine, money } from '../../web/src/format.ts'
+import { clockTime, countdown, duration, jsonLine, money, plainLine, relativeTime } from '../../web/src/format.ts'
 import { TEXTS } from '../../web/src/texts.ts'
 
 test('Now: a duration has its two largest units', () => {
@@ -58,4 +58,13 @@ test('Now: both languages have every text, each in its own script', () => {
     assert.match(text, /\p{Script=Han}/u, key)
   for (const [key, text] of en.filter(([key]) => !key.toLowerCase().includes('language')))
     assert.doesNotMatch(text, /\p{Script=Han}/u, key)
+})
+
+test('Runs: a line of a Markdown text has no marks, and what just happened is not in the future', () => {
+  assert.equal(
+    plainLine('## Done\n\nI wrote **notes.md** with `a * b`,\n2 ** 3 stays'),
+    'Done I wrote notes.md with a * b, 2 ** 3 stays',
+  )
+  assert.equal(relativeTime(5000, 0, 'en'), 'now')
+  assert.equal(relativeTime(60_000, 0, 'en'), 'in 1 minute')
 })

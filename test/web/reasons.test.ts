@@ -8,7 +8,8 @@ import { describeLoss, LOSS_REMEDY } from '../../src/domain/lost-commits.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../../src/domain/stop-reason.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../../src/domain/unreadable-row.ts'
 import { failingResidents } from '../../src/kernel/residents/resident-notes.ts'
-import { describeFailureClass, describeStop, translateReason } from '../../web/src/texts/reasons.ts'
+import { sayTitle } from '../../web/src/texts/errors.ts'
+import { describeFailureClass, describeOrigin, describeStop, translateReason } from '../../web/src/texts/reasons.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const HAN = /\p{Script=Han}/u
@@ -82,4 +83,12 @@ test('the page: reasons that are made of parts are in Chinese as a whole', () =>
     assert.doesNotMatch(chinese, /[a-z]{3,} [a-z]{2,}/, text)
   }
   assert.equal(translateReason('words of a model', 'zh'), 'words of a model')
+})
+
+test('the page: what a run waits for names no command, because the page has a button for it', () => {
+  const reason = 'send needs approval. Run: tireless approvals allow 1 (or deny)'
+  for (const say of [translateReason, describeStop]) assert.equal(say(reason, 'en'), 'send needs your approval')
+  assert.equal(describeOrigin('written by the model', 'zh'), '模型写的')
+  assert.equal(describeOrigin('written by the model', 'en'), 'written by the model')
+  assert.equal(sayTitle('your message', 'zh'), '你的消息')
 })

@@ -104,9 +104,12 @@ export const dayName = (at: number, language: Language): string =>
 export const timeOfDay = (at: number, language: Language): string =>
   new Intl.DateTimeFormat(LOCALES[language], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at)
 
+/** The clock of the page moves in steps, so that what has just happened may be ahead of it. */
+const CLOCK_STEP_MS = 10_000
+
 /** How long ago, or how soon, in the largest unit. */
 export function relativeTime(at: number, now: number, language: Language): string {
-  const seconds = Math.round((at - now) / 1000)
+  const seconds = at > now && at - now < CLOCK_STEP_MS ? 0 : Math.round((at - now) / 1000)
   const make = () => new Intl.RelativeTimeFormat(LOCALES[language], { numeric: 'auto' })
   const format = keepFormat(`relative ${language}`, make)
   const [unit, size] = RELATIVE_UNITS.find(([, unitSize]) => Math.abs(seconds) >= unitSize) ?? ['second', 1]
@@ -133,6 +136,10 @@ const hex = (char: string): string => (char.codePointAt(0) ?? 0).toString(16).to
 
 /** Collapses whitespace, line breaks included; hidden characters become visible codes. */
 export const oneLine = (text: string): string => visibleText(text).replaceAll(/\s+/g, ' ').trim()
+
+/** One line of a Markdown text, without the marks that would only stand in the way there. */
+export const plainLine = (markdown: string): string =>
+  oneLine(markdown.replaceAll(/^#{1,6} |^```\w*$/gm, '').replaceAll(/(\*\*|`)(?=\S)(.+?)(?<=\S)\1/g, '$2'))
 
 export function jsonLine(value: unknown): string {
   return oneLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

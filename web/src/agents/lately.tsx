@@ -2,8 +2,10 @@
 
 import type { AgentDetails } from '../api-types.ts'
 import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
-import { type Language, money, oneLine, relativeTime, visibleText } from '../format.ts'
+import { type Language, money, plainLine, relativeTime } from '../format.ts'
 import { AGENT_TEXTS } from '../texts/agent.ts'
+import { sayTitle } from '../texts/errors.ts'
+import { describeStop } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { NextTimes } from './next-times.tsx'
 
@@ -28,7 +30,7 @@ export function LatelyDone({ context: { texts, language, now }, agent: { runs, o
                   <span class="label figures ml-auto">{relativeTime(Date.parse(created_at), now, language)}</span>
                 </span>
                 <span class={`line-clamp-2 wrap-anywhere ${error === null ? 'text-muted' : 'text-fault'}`}>
-                  {visibleText(oneLine(error ?? outcome ?? title))}
+                  {plainLine(describeStop(error ?? outcome ?? sayTitle(title, language), language))}
                 </span>
               </a>
             </li>

@@ -3,6 +3,7 @@
 import { Card, Empty, Section } from '../components.tsx'
 import { money, relativeTime, visibleText } from '../format.ts'
 import type { CostsTexts } from '../texts/costs.ts'
+import { sayTitle } from '../texts/errors.ts'
 import type { ViewContext } from '../view-context.ts'
 import type { Spending } from './plot-data.ts'
 
@@ -22,7 +23,9 @@ export function ExpensiveRuns({ context: { language, now }, own, runs }: Expensi
             <li key={run_id} data-run={run_id}>
               <a class="block px-4 py-2.5 hover:bg-sunken sm:px-5" href={`/runs/${encodeURIComponent(run_id)}`}>
                 <span class="flex items-baseline justify-between gap-3">
-                  <span class="min-w-0 truncate font-medium">{task === null ? own.noTask : visibleText(task)}</span>
+                  <span class="min-w-0 truncate font-medium">
+                    {task === null ? own.noTask : visibleText(sayTitle(task, language))}
+                  </span>
                   <span class="figures shrink-0 font-medium">{money(usd, language)}</span>
                 </span>
                 <span class="label block wrap-anywhere">

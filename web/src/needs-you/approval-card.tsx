@@ -6,7 +6,7 @@ import { Button } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
 import { relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
-import { translateReason } from '../texts/reasons.ts'
+import { describeOrigin, translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Arguments } from './arguments.tsx'
 import { Fact, NeedCard } from './need-card.tsx'
@@ -39,13 +39,16 @@ export function ApprovalCard({ context, page, approval, isCurrent = false }: App
       </Fact>
       <Answers context={context} page={page} approval={approval} />
       <a class="label text-link underline underline-offset-2" href={`/runs/${encodeURIComponent(origin.run_id)}`}>
-        {texts.needs.openRun}, {texts.needs.origin(origin.step)}
+        {texts.needs.openRunAt(origin.step)}
       </a>
     </NeedCard>
   )
 }
 
-function Destinations({ context: { texts }, approval: { sinks } }: Pick<ApprovalProps, 'context' | 'approval'>) {
+function Destinations({
+  context: { texts, language },
+  approval: { sinks },
+}: Pick<ApprovalProps, 'context' | 'approval'>) {
   if (sinks.length === 0) return null
   return (
     <Fact label={texts.needs.goesTo}>
@@ -54,7 +57,7 @@ function Destinations({ context: { texts }, approval: { sinks } }: Pick<Approval
           <li key={to} class="wrap-anywhere">
             <span class="font-mono">{visibleText(to)}</span>{' '}
             <span class={trusted ? 'text-muted' : 'text-fault'}>
-              {texts.needs.from(visibleText(from))}
+              {texts.needs.from(visibleText(describeOrigin(from, language)))}
               {!trusted && ` · ${texts.needs.untrusted}`}
             </span>
           </li>

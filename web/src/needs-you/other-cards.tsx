@@ -8,6 +8,7 @@ import { relativeTime, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
 import type { PageState } from '../page-state.ts'
 import { PAGE_CHAT } from '../talk/conversation.ts'
+import { explainError, sayTitle } from '../texts/errors.ts'
 import { describeFailureClass } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Arguments } from './arguments.tsx'
@@ -139,6 +140,7 @@ export function FailureCard({ context, page, dispatch, count, isCurrent = false 
   const { texts, language, now } = context
   const { dispatch_id, agent_id, title, error, outcome, updated_at, failure_class } = dispatch
   const name = `failure ${dispatch_id}`
+  const reason = explainError(error ?? outcome ?? '', language)
   const when = relativeTime(Date.parse(updated_at), now, language)
   const retry = () => page.run('queue retry', { id: dispatch_id }, { busy: name, done: texts.needs.retried })
   return (
@@ -147,9 +149,9 @@ export function FailureCard({ context, page, dispatch, count, isCurrent = false 
       title={texts.needs.failureTitle(agent_id)}
       note={count > 1 ? `${when} · ${texts.needs.times(count)}` : when}
     >
-      <p class="line-clamp-3 wrap-anywhere">{visibleText(title)}</p>
+      <p class="line-clamp-3 wrap-anywhere">{visibleText(sayTitle(title, language))}</p>
       {failure_class !== null && <p class="text-fault">{describeFailureClass(failure_class, language)}</p>}
-      <p class="line-clamp-6 wrap-anywhere whitespace-pre-wrap text-muted">{visibleText(error ?? outcome ?? '')}</p>
+      <p class="line-clamp-6 wrap-anywhere whitespace-pre-wrap text-muted">{visibleText(reason)}</p>
       <div class="flex flex-wrap gap-2 pt-1">
         <span data-key="a" class="contents">
           <Button busy={page.view.busy.has(name)} onClick={() => void retry()}>
@@ -166,11 +168,19 @@ export function FailureCard({ context, page, dispatch, count, isCurrent = false 
             {texts.needs.dismiss}
           </Button>
         </span>
+        {failure_class === 'budget' && <LimitLink context={context} />}
       </div>
       <RunLink context={context} run={dispatch_id} />
     </NeedCard>
   )
 }
+
+/** Leads to where the limits are changed. */
+export const LimitLink = ({ context: { texts } }: { readonly context: ViewContext }) => (
+  <a class="self-center text-link underline underline-offset-2" href="/settings/budget">
+    {texts.needs.changeLimit}
+  </a>
+)
 
 function RunLink({ context: { texts }, run }: { readonly context: ViewContext; readonly run: string }) {
   return (

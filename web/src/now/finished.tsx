@@ -2,8 +2,10 @@
 
 import type { Dispatch } from '../api-types.ts'
 import { Card, Chevron, Dot, Empty, Section, toneOf } from '../components.tsx'
-import { clockTime, oneLine, visibleText } from '../format.ts'
+import { clockTime, plainLine, visibleText } from '../format.ts'
 import { isLook } from '../run-view.ts'
+import { explainError, sayTitle } from '../texts/errors.ts'
+import { describeStop } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 
 const ROW_CLASSES = [
@@ -25,14 +27,14 @@ export function Finished({ context, recent }: { readonly context: ViewContext; r
         <ul class="divide-y divide-line">
           {recent.map(
             ({ dispatch_id, agent_id, metadata, outcome, status, result, error, updated_at, ...dispatch }) => {
-              const title = isLook(metadata.behaviour) ? texts.look : dispatch.title
+              const title = isLook(metadata.behaviour) ? texts.look : sayTitle(dispatch.title, language)
               return (
                 <li key={dispatch_id} data-finished={dispatch_id}>
                   <details class="group">
                     <summary class={ROW_CLASSES}>
                       <Dot tone={toneOf(status)} />
                       <span class="truncate font-medium">{agent_id}</span>
-                      <span class={TITLE_CLASSES}>{oneLine(outcome ?? title)}</span>
+                      <span class={TITLE_CLASSES}>{plainLine(describeStop(outcome ?? title, language))}</span>
                       <span class="label figures flex items-center gap-2">
                         {status === 'done' ? '' : `${texts.statuses[status] ?? status} · `}
                         {clockTime(Date.parse(updated_at), now, language)}
@@ -41,7 +43,7 @@ export function Finished({ context, recent }: { readonly context: ViewContext; r
                     </summary>
                     <p class="label px-4 pb-2 pl-9 wrap-anywhere">{visibleText(title)}</p>
                     <p class={`px-4 pb-4 pl-9 wrap-anywhere whitespace-pre-wrap ${error === null ? '' : 'text-fault'}`}>
-                      {visibleText(error ?? result ?? texts.noAnswer)}
+                      {visibleText(explainError(error ?? result ?? texts.noAnswer, language))}
                     </p>
                     <p class="px-4 pb-4 pl-9">
                       <a

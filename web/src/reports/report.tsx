@@ -6,6 +6,7 @@ import { Button } from '../components.tsx'
 import { clockTime, count, money, oneLine, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { UndoButton } from '../talk/undo.tsx'
+import { sayTitle } from '../texts/errors.ts'
 import type { ReportsTexts } from '../texts/reports.ts'
 import { useOnce } from '../use-once.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -37,7 +38,7 @@ export function Report({ context, own, page, day }: ReportProps) {
         {report.left_out > 0 && <p class="mt-2 text-muted">{own.leftOut(report.left_out)}</p>}
       </Part>
       <Documents {...{ context, own, report }} />
-      <Waits {...{ own, report }} />
+      <Waits {...{ context, own, report }} />
       <Cost {...{ context, own, report }} />
       <Actions {...{ context, own, page, report }} />
     </div>
@@ -75,7 +76,7 @@ function Documents({ context: { language, now }, own, report }: PartProps & { re
   )
 }
 
-function Waits({ own, report: { waits } }: PartProps) {
+function Waits({ context: { language }, own, report: { waits } }: PartProps & { readonly context: ViewContext }) {
   if (waits === null) return null
   return (
     <Part title={own.waits}>
@@ -84,7 +85,7 @@ function Waits({ own, report: { waits } }: PartProps) {
         {waits.map(({ kind, id, agent_id, title }) => (
           <li key={`${kind} ${id}`} class="wrap-anywhere">
             {agent_id !== null && <span class="font-medium">{agent_id}: </span>}
-            {visibleText(oneLine(title))} <span class="text-wait">{own.kinds[kind]}</span>
+            {oneLine(sayTitle(title, language))} <span class="text-wait">{own.kinds[kind]}</span>
           </li>
         ))}
       </ul>

@@ -1,7 +1,8 @@
 /** A run in the report of a day: what it was, why, what it changed, what its checks showed. */
 
 import { Dot, toneOf } from '../components.tsx'
-import { clockTime, money, oneLine, visibleText } from '../format.ts'
+import { clockTime, money, oneLine, plainLine, visibleText } from '../format.ts'
+import { explainError, sayTitle } from '../texts/errors.ts'
 import type { ReportsTexts } from '../texts/reports.ts'
 import type { ViewContext } from '../view-context.ts'
 import type { ReportRun } from './report-types.ts'
@@ -26,7 +27,7 @@ export function ReportedRun({ context, own, run }: ReportedRunProps) {
       <div class="min-w-0">
         <p class="wrap-anywhere">
           <a class="font-medium underline-offset-2 hover:underline" href={`/runs/${encodeURIComponent(run_id)}`}>
-            {visibleText(oneLine(title))}
+            {oneLine(sayTitle(title, language))}
           </a>
         </p>
         <p class="label figures wrap-anywhere">
@@ -54,7 +55,7 @@ export function ReportedRun({ context, own, run }: ReportedRunProps) {
         </dl>
         {outcome !== null && status !== 'waiting' && (
           <p class="mt-1 wrap-anywhere text-muted">
-            “{visibleText(oneLine(outcome)).slice(0, MAX_OUTCOME)}”
+            “{plainLine(explainError(outcome, language)).slice(0, MAX_OUTCOME)}”
             {untrusted && <span class="label"> {own.outside}</span>}
           </p>
         )}

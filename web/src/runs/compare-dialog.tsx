@@ -5,7 +5,7 @@ import { readCommand } from '../api.ts'
 import type { Dispatch } from '../api-types.ts'
 import { Button, Dot, toneOf } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
-import { relativeTime, visibleText } from '../format.ts'
+import { plainLine, relativeTime } from '../format.ts'
 import { navigate } from '../shell/router.ts'
 import { type RunsContext, runAddress } from './runs-context.ts'
 import type { RunDetails } from './use-trace.ts'
@@ -45,7 +45,7 @@ export function CompareDialog({ context, dispatch, onClose }: CompareDialogProps
               onClick={() => compare(dispatch_id)}
             >
               <Dot tone={toneOf(status)} />
-              <span class="min-w-0 flex-1 truncate">{visibleText(outcome ?? dispatch_id)}</span>
+              <span class="min-w-0 flex-1 truncate">{plainLine(outcome ?? dispatch_id)}</span>
               <span class="label shrink-0">{relativeTime(Date.parse(created_at), now, language)}</span>
             </button>
           </li>

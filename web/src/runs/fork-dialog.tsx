@@ -29,6 +29,8 @@ export function ForkDialog({ context, page, trace, step: proposed, onClose }: Fo
   const [step, setStep] = useState(proposed)
   const [model, setModel] = useState('')
   const models = useOnce(page, 'models', () => readCommand('models list'))
+  // A provider whose models have no names yet has one entry, which is no model.
+  const known = models?.items.filter(({ id }) => !id.endsWith('/<model>')) ?? []
   const last = events.at(-1)?.step_id ?? 1
   const name = `fork ${dispatch.dispatch_id}`
   const fork = async (): Promise<void> => {
@@ -69,7 +71,7 @@ export function ForkDialog({ context, page, trace, step: proposed, onClose }: Fo
           <span class="self-center text-muted">{own.forkModel}</span>
           <select class={FIELD_CLASSES} value={model} onChange={({ currentTarget }) => setModel(currentTarget.value)}>
             <option value="">{own.sameModel(manifest?.setup?.model ?? '–')}</option>
-            {models?.items.map(({ id }) => (
+            {known.map(({ id }) => (
               <option key={id} value={id}>
                 {id}
               </option>

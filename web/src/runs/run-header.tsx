@@ -7,6 +7,8 @@ import { clockTime, count, duration, money, relativeTime, visibleText } from '..
 import type { PageState } from '../page-state.ts'
 import { isLook } from '../run-view.ts'
 import { UndoButton } from '../talk/undo.tsx'
+import { sayTitle } from '../texts/errors.ts'
+import { describeStop } from '../texts/reasons.ts'
 import { CompareDialog } from './compare-dialog.tsx'
 import { ForkDialog } from './fork-dialog.tsx'
 import { type RunsContext, runAddress } from './runs-context.ts'
@@ -27,7 +29,7 @@ export function RunHeader(props: RunHeaderProps) {
     <header class="flex min-w-0 flex-col gap-4" data-run-page={dispatch.dispatch_id} data-status={status}>
       <div class="min-w-0">
         <h1 class="line-clamp-3 text-xl font-semibold tracking-tight wrap-anywhere">
-          {isLook(dispatch.metadata.behaviour) ? texts.look : visibleText(dispatch.title)}
+          {isLook(dispatch.metadata.behaviour) ? texts.look : visibleText(sayTitle(dispatch.title, context.language))}
         </h1>
         <p class="mt-1 flex flex-wrap items-center gap-x-2 text-muted">
           <Dot tone={toneOf(status)} pulsing={status === 'running'} />
@@ -36,7 +38,7 @@ export function RunHeader(props: RunHeaderProps) {
           {status === 'pending' && <span>· {own.notStarted}</span>}
           {status === 'running' && <span>· {own.live}</span>}
           {status === 'waiting' && dispatch.wait && (
-            <span class="wrap-anywhere">· {visibleText(dispatch.wait.reason)}</span>
+            <span class="wrap-anywhere">· {visibleText(describeStop(dispatch.wait.reason, context.language))}</span>
           )}
         </p>
       </div>

@@ -3,9 +3,11 @@
 import { readCommand } from '../api.ts'
 import type { Dispatch } from '../api-types.ts'
 import { Card, Dot, toneOf } from '../components.tsx'
-import { clockTime, count, duration, oneLine, relativeTime, visibleText } from '../format.ts'
+import { clockTime, count, duration, oneLine, plainLine, relativeTime, visibleText } from '../format.ts'
 import { isLook } from '../run-view.ts'
 import type { PlaceProps } from '../shell/place.tsx'
+import { sayTitle } from '../texts/errors.ts'
+import { describeStop } from '../texts/reasons.ts'
 import { VirtualList } from '../virtual-list.tsx'
 import { type ListWindow, useWindowedList } from '../windowed-list.ts'
 import { Filters } from './filters.tsx'
@@ -86,12 +88,12 @@ function RunRow({ context, run, isFirst }: RunRowProps) {
       <Dot tone={toneOf(status)} pulsing={status === 'running'} />
       <span class="min-w-0">
         <span class="flex min-w-0 items-baseline gap-2">
-          <span class="min-w-0 truncate font-medium">{visibleText(oneLine(title))}</span>
+          <span class="min-w-0 truncate font-medium">{oneLine(sayTitle(title, language))}</span>
           {(status !== 'done' || undone_by !== null) && <span class="label shrink-0">{state}</span>}
         </span>
         <span class="block truncate text-[13px] text-muted">
           <span class="sm:hidden">{visibleText(agent_id)} · </span>
-          {outcome === null ? ' ' : visibleText(oneLine(outcome))}
+          {outcome === null ? ' ' : plainLine(describeStop(outcome, language))}
         </span>
       </span>
       <span class="label figures flex flex-col items-end">

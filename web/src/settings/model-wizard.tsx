@@ -8,6 +8,7 @@ import { count } from '../format.ts'
 import { MODEL_TEXTS } from '../texts/settings/models.ts'
 import { CheckField, ChoiceField, SecretField, TextField } from './form.tsx'
 import { ModelProblem, problemOf } from './model-problem.tsx'
+import { OfferedModels } from './offered-models.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 
 type Chosen = CommandOutput<'models list'>['chosen']
@@ -91,7 +92,7 @@ function useWizard({ page, language, onClose }: WizardProps, entered: Entered) {
       onClose()
       return {}
     })
-  return { ...state, check, use }
+  return { ...state, check, use, forget: () => setState(IDLE) }
 }
 
 function addInput(entered: Entered): CommandInput<'models add'> {
@@ -108,7 +109,11 @@ export function ModelWizard(props: WizardProps) {
     ...{ model: modelFor(chosen, start.type, start.name), inputPrice: '', outputPrice: '' },
   })
   const wizard = useWizard(props, entered)
-  const set = (change: Partial<Entered>): void => setEntered((was) => ({ ...was, ...change }))
+  const set = (change: Partial<Entered>): void => {
+    // What was found out about one provider says nothing about another.
+    if (change.type !== undefined) wizard.forget()
+    setEntered((was) => ({ ...was, ...change }))
+  }
   const isBusy = wizard.busy !== null
   const title = start.name === undefined ? own.wizard.title : own.wizard.changeTitle(start.name)
   return (
@@ -132,6 +137,13 @@ export function ModelWizard(props: WizardProps) {
           suggestions={wizard.offered ?? []}
           onChange={(model) => set({ model })}
         />
+        {wizard.offered && (
+          <OfferedModels
+            {...{ label: own.wizard.offered, more: own.wizard.moreOffered, offered: wizard.offered }}
+            typed={entered.model}
+            choose={(model) => set({ model })}
+          />
+        )}
         {wizard.failure && problemOf(wizard.failure) === 'unpriced' && <PriceFields {...props} {...{ entered, set }} />}
         <CheckField
           label={own.wizard.keepDefault}
@@ -170,7 +182,7 @@ function KeyCheck({ language, offered, busy, check }: KeyCheckProps) {
       </Button>
       {offered && (
         <span class="text-live" role="status">
-          {own.checked(count(offered.length, language))}
+          {own.checked(count(offered.length, language), offered.length === 1)}
         </span>
       )}
     </div>
@@ -196,7 +208,7 @@ function ProviderFields({ entered, set, ...props }: FieldsProps) {
           label={own.provider}
           value={entered.type}
           choices={types.map((type) => [type, own.providers[type]] as const)}
-          onChange={(type) => set({ type, name: '', address: '', model: modelFor(chosen, type) })}
+          onChange={(type) => set({ type, name: '', model: modelFor(chosen, type) })}
         />
       )}
       {isCompatible && <AddressField {...{ entered, set, language }} />}

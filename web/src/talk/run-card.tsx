@@ -6,9 +6,10 @@ import { Button, Chevron, Dot, toneOf } from '../components.tsx'
 import { duration, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
 import { ApprovalCard } from '../needs-you/approval-card.tsx'
-import { UnknownCard } from '../needs-you/other-cards.tsx'
+import { LimitLink, UnknownCard } from '../needs-you/other-cards.tsx'
 import type { PageState } from '../page-state.ts'
 import type { RunView } from '../run-view.ts'
+import { explainError, isOutOfMoney } from '../texts/errors.ts'
 import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Files } from './files.tsx'
@@ -44,7 +45,7 @@ export function RunCard(props: RunProps) {
       {run.question !== null && approvals.length === 0 && <Question context={context} question={run.question} />}
       {run.text !== null && (
         <div data-result class={run.undone_by === null ? '' : 'opacity-60'}>
-          <Markdown text={run.text} />
+          <Markdown text={explainError(run.text, context.language)} />
         </div>
       )}
       {run.files.length > 0 && run.undone_by === null && <Files {...props} />}
@@ -125,6 +126,16 @@ function Question({ context: { texts }, question }: { readonly context: ViewCont
   )
 }
 
+export function RetryButton({ context: { texts }, page, run: { dispatch_id: id } }: RunProps) {
+  const name = `run ${id}`
+  const retry = () => void page.run('queue retry', { id }, { busy: name, done: texts.talk.retried })
+  return (
+    <Button busy={page.view.busy.has(name)} onClick={retry}>
+      {texts.talk.retry}
+    </Button>
+  )
+}
+
 function Actions({ context, page, run, isEnded }: RunProps & { readonly isEnded: boolean }) {
   const { texts } = context
   const { dispatch_id: id, status, undone_by } = run
@@ -134,14 +145,8 @@ function Actions({ context, page, run, isEnded }: RunProps & { readonly isEnded:
     <footer class="flex flex-wrap items-center gap-2">
       {undone_by !== null && <span class="label">{texts.talk.wasUndone}</span>}
       {isEnded && <UndoButton {...{ context, page, run }} />}
-      {(status === 'failed' || status === 'dead') && (
-        <Button
-          busy={busy}
-          onClick={() => void page.run('queue retry', { id }, { busy: name, done: texts.talk.retried })}
-        >
-          {texts.talk.retry}
-        </Button>
-      )}
+      {(status === 'failed' || status === 'dead') && <RetryButton {...{ context, page, run }} />}
+      {status === 'failed' && isOutOfMoney(run.text ?? '') && <LimitLink context={context} />}
       {!isEnded && (
         <Button
           busy={busy}

@@ -3,9 +3,11 @@
 import type { Message, MessageRun } from '../api-types.ts'
 import { clockTime, relativeTime, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
+import { LimitLink } from '../needs-you/other-cards.tsx'
 import type { PageState } from '../page-state.ts'
+import { explainError, isOutOfMoney } from '../texts/errors.ts'
 import type { ViewContext } from '../view-context.ts'
-import { RunCard } from './run-card.tsx'
+import { RetryButton, RunCard } from './run-card.tsx'
 import { LiveText } from './steps.tsx'
 
 interface TurnProps {
@@ -45,8 +47,14 @@ function FrontRun({ context, page, run }: { context: ViewContext; page: PageStat
   const { texts } = context
   if (run.text !== null)
     return (
-      <div data-reply>
-        <Markdown text={run.text} />
+      <div data-reply class="flex flex-col gap-2">
+        <Markdown text={explainError(run.text, context.language)} />
+        {run.status === 'failed' && (
+          <p class="flex flex-wrap items-center gap-2">
+            <RetryButton {...{ context, page, run }} />
+            {isOutOfMoney(run.text) && <LimitLink context={context} />}
+          </p>
+        )}
       </div>
     )
   if (run.status !== 'running' && run.status !== 'pending') return null

@@ -2,6 +2,7 @@
 
 import type { FailureClass, StopReason } from '../../../src/domain/stop-reason.ts'
 import type { Language } from '../format.ts'
+import { explainError } from './errors.ts'
 import { CHINESE_STATES } from './state-reasons.ts'
 
 /** Patterns of the policy's reasons; `$1` is what the reason names. */
@@ -46,10 +47,20 @@ const CHINESE: readonly (readonly [RegExp, string])[] = [
   [/^(.+), and the session has read outside content$/s, '$1，而且会话读过外部内容'],
 ]
 
+/** Reasons that name a command for a terminal. The page has buttons for these. */
+const WITHOUT_COMMAND: readonly (readonly [RegExp, string])[] = [
+  [/^(.+) needs approval\. Run: .*$/s, '$1 needs your approval'],
+  [/^(it is unknown whether \S+ took effect)\. Run: .*$/s, '$1'],
+]
+
 export function translateReason(reason: string, language: Language): string {
-  if (language === 'en') return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
-  return inChinese(reason)
+  if (language === 'zh') return inChinese(reason)
+  const said = withoutCommand(reason)
+  return said === reason ? `${reason.charAt(0).toUpperCase()}${reason.slice(1)}` : said
 }
+
+const withoutCommand = (reason: string): string =>
+  WITHOUT_COMMAND.reduce((said, [pattern, text]) => said.replace(pattern, text), reason)
 
 /** A reason may be made of others: of several parts, or of one that another one explains. */
 function inChinese(reason: string): string {
@@ -57,6 +68,18 @@ function inChinese(reason: string): string {
   if (pattern && text) return reason.replace(pattern, text)
   const parts = reason.split('; ')
   return parts.length > 1 ? parts.map(inChinese).join('；') : reason
+}
+
+/** Where the destination of a call comes from. */
+const ORIGINS: readonly (readonly [RegExp, string])[] = [
+  [/^written by the model$/, '模型写的'],
+  [/^your instructions$/, '你的指示'],
+  [/^the critic (\S+) \(turn (\d+)\)$/, '检查 $1（第 $2 轮）'],
+]
+
+export function describeOrigin(origin: string, language: Language): string {
+  const [pattern, text] = (language === 'zh' && ORIGINS.find(([each]) => each.test(origin))) || []
+  return pattern && text ? origin.replace(pattern, text) : origin
 }
 
 /** Why a run failed. */
@@ -98,5 +121,6 @@ const ENDINGS: Readonly<Record<StopReason, Readonly<Record<Language, string>>>> 
 /** Contract: the words for a stop reason, a wait or an idle cycle, as a part of a line; an error stays as it is. */
 export function describeStop(reason: string, language: Language): string {
   if (Object.hasOwn(ENDINGS, reason)) return ENDINGS[reason as StopReason][language]
-  return language === 'en' ? reason : inChinese(reason)
+  const said = explainError(reason, language)
+  return language === 'en' ? withoutCommand(said) : inChinese(said)
 }
