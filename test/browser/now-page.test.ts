@@ -151,6 +151,9 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await served.app.run('run', { task: 'Look for a lamp' })
     await page.locator('[data-health=waiting]').getByText('One thing waits for you.').waitFor()
     assert.equal(await page.getByText('All is well.').count(), 0)
+    assert.equal(await page.getByText('needs approval').count(), 1, 'a call that waits is one thing, not two')
+    await page.getByRole('link', { name: 'One thing waits for you.' }).click()
+    await page.waitForURL(`${served.url}/needs-you`)
     assert.deepEqual(complaints, [])
   })
 

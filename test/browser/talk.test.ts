@@ -113,7 +113,8 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const sentence = 'The limit of $0.10 a day is reached: $0.00 is spent, and the next answer may cost $0.25.'
     await page.locator('[data-reply]').getByText(sentence).waitFor()
     await page.getByRole('button', { name: 'Try again' }).waitFor()
-    await page.goto(`${served.url}/needs-you`)
+    await page.goto(`${served.url}/now`)
+    await page.getByRole('link', { name: 'One thing waits for you.' }).click()
     const failure = page.locator('[data-need=failure]')
     await failure.getByText('your message').waitFor()
     await failure.getByText(sentence).waitFor()

@@ -9,15 +9,15 @@ import type { ViewContext } from '../view-context.ts'
 export function Health({
   context: { texts, language },
   status,
+  needCount: waiting,
 }: {
   readonly context: ViewContext
   readonly status: Status | null
+  readonly needCount: number
 }) {
   if (!status) return null
-  const { health, degraded, approvals = 0, questions = 0, unknowns = 0 } = status
-  const waiting = approvals + questions + unknowns
+  const { health, degraded } = status
   const lines = [
-    ...(waiting > 0 ? [{ tone: 'wait' as const, text: texts.waitForYou(waiting) }] : []),
     ...(health.ok && waiting === 0 ? [{ tone: 'live' as const, text: texts.healthy }] : []),
     ...health.reasons.map((text) => ({ tone: 'fault' as const, text: translateReason(text, language) })),
     ...degraded.map((text) => ({ tone: 'wait' as const, text: translateReason(text, language) })),
@@ -27,6 +27,14 @@ export function Health({
       class="flex flex-wrap gap-x-8 gap-y-1 border-t border-line px-5 py-3"
       data-health={!health.ok ? 'fault' : waiting > 0 ? 'waiting' : 'ok'}
     >
+      {waiting > 0 && (
+        <li class="flex items-center gap-x-2">
+          <Dot tone="wait" />
+          <a class="text-link underline underline-offset-2" href="/needs-you">
+            {texts.waitForYou(waiting)}
+          </a>
+        </li>
+      )}
       {lines.map(({ tone, text }) => (
         <li key={text} class="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
           <span class="flex h-5 items-center">

@@ -12,7 +12,8 @@ interface KeyFiguresProps {
   readonly status: Status | null
 }
 
-export function KeyFigures({ context, status }: KeyFiguresProps) {
+/** `needCount`: what waits for the owner, as the navigation counts it. */
+export function KeyFigures({ context, status, needCount }: KeyFiguresProps & { readonly needCount: number }) {
   return (
     <Card>
       <div class="grid divide-y divide-line sm:grid-cols-2 sm:divide-y-0 lg:grid-cols-[1fr_1fr_1.6fr] lg:divide-x">
@@ -20,7 +21,7 @@ export function KeyFigures({ context, status }: KeyFiguresProps) {
         <Spend context={context} status={status} />
         <Queue context={context} status={status} />
       </div>
-      <Health context={context} status={status} />
+      <Health {...{ context, status, needCount }} />
     </Card>
   )
 }

@@ -1,5 +1,6 @@
 /** The place Now: live state of the kernel. */
 
+import { countNeeds } from '../needs-you/needs.ts'
 import { visibleRuns } from '../page-state.ts'
 import type { PlaceProps } from '../shell/place.tsx'
 import { useViewContext } from '../view-context.ts'
@@ -20,7 +21,7 @@ export function Now(props: PlaceProps) {
     <div class="flex flex-col gap-8">
       <div>
         <Header context={context} page={page} state={view.status?.kernel.state ?? 'stopped'} />
-        <KeyFigures context={context} status={view.status} />
+        <KeyFigures context={context} status={view.status} needCount={countNeeds(view)} />
       </div>
       <div class="grid gap-8 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)]">
         <div class="flex min-w-0 flex-col gap-8">

@@ -14,10 +14,13 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
   const { texts, language, now } = context
   const approvals = view.approvals.slice(0, MAX_ITEMS)
   const unknowns = view.unknowns.slice(0, MAX_ITEMS)
-  const waiting = view.waiting.slice(0, MAX_ITEMS)
+  const asked = new Set([...view.approvals, ...view.unknowns].map(({ session_id }) => session_id))
+  // A run that waits for one of the calls above is that call again.
+  const parked = view.waiting.filter(({ session_id }) => !asked.has(session_id))
+  const waiting = parked.slice(0, MAX_ITEMS)
   const { queue, approvals: openApprovals = 0, unknowns: openUnknowns = 0 } = view.status ?? {}
   const visibleCount = approvals.length + unknowns.length + waiting.length
-  const totalCount = Math.max(visibleCount, openApprovals + openUnknowns + (queue?.waiting ?? 0))
+  const totalCount = Math.max(visibleCount, openApprovals + openUnknowns + (queue?.waiting ?? 0) - asked.size)
   const time = (at: number): string => clockTime(at, now, language)
   const isEmpty = visibleCount === 0
   return (
