@@ -95,11 +95,15 @@ export function describeWork(work: PastWork, voice: Voice): string {
   return [
     texts.total(said, countStatuses(runs, left_out, voice.language)),
     ...runs.toReversed().map((run) => describeRunLine(run, voice, oneDay)),
+    // An empty line ends the list: without it, a reader of Markdown takes what follows for a part of the last entry.
+    ...(runs.length > 0 ? [''] : []),
     ...(left_out > 0 ? [texts.leftOut(left_out)] : []),
     ...(is_cut ? [texts.cut] : []),
     ...describeCycles(cycles, voice.language),
     ...cost,
-  ].join('\n')
+  ]
+    .join('\n')
+    .trimEnd()
 }
 
 /** Contract: pure; a line, or none if there was no cycle. */

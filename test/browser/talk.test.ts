@@ -80,6 +80,9 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await waitUntilLive(page)
     await approval.getByRole('button', { name: 'Allow once' }).click()
     await page.locator('[data-toast=live]').getByText('Allowed: send.').waitFor()
+    const [toast, send] = [page.locator('[data-toast=live]').last(), page.getByRole('button', { name: 'Send' })]
+    const bottom = await toast.boundingBox().then((box) => (box ? box.y + box.height : 0))
+    assert.ok(bottom < ((await send.boundingBox())?.y ?? 0), 'a toast must not cover the button')
     await card.locator('[data-result]').getByRole('cell', { name: 'north' }).waitFor()
     assert.equal(tool.receivedArgs.length, 1)
     await page.reload()
@@ -145,7 +148,11 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await page.locator('[data-file="hello.md"]').waitFor()
     await page.getByRole('textbox').fill('你今天做了什么？')
     await page.getByRole('textbox').press('Enter')
-    await page.locator('[data-reply]').getByText('hello.md').first().waitFor()
+    const reply = page.locator('[data-reply]')
+    await reply.getByText('hello.md').first().waitFor()
+    // One line for the run, one for its files, one for its result; what follows the list is no part of it.
+    assert.equal(await reply.locator('li').first().locator('br').count(), 2)
+    assert.doesNotMatch((await reply.locator('li').last().innerText()) ?? '', /周期/)
     await page.reload()
     await page.locator('[data-reply]').getByText('hello.md').first().waitFor()
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, 'nothing may overflow the width')

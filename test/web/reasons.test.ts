@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { refuseConflicts } from '../../src/commands/lib/undo-conflicts.ts'
 import { describeLoss, LOSS_REMEDY } from '../../src/domain/lost-commits.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../../src/domain/stop-reason.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../../src/domain/unreadable-row.ts'
 import { failingResidents } from '../../src/kernel/residents/resident-notes.ts'
-import { sayTitle } from '../../web/src/texts/errors.ts'
+import { explainError, sayTitle } from '../../web/src/texts/errors.ts'
 import { describeFailureClass, describeOrigin, describeStop, translateReason } from '../../web/src/texts/reasons.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -83,6 +84,30 @@ test('the page: reasons that are made of parts are in Chinese as a whole', () =>
     assert.doesNotMatch(chinese, /[a-z]{3,} [a-z]{2,}/, text)
   }
   assert.equal(translateReason('words of a model', 'zh'), 'words of a model')
+})
+
+/** What the server answers if an undo meets these conflicts. */
+function refusalOf(conflict: Parameters<typeof refuseConflicts>[0][number]): string {
+  try {
+    refuseConflicts([conflict], '2026-11-17')
+  } catch (thrown) {
+    return (thrown as Error).message
+  }
+  return ''
+}
+
+test('the page: why an undo is refused is said in words that lead on, in both languages', () => {
+  const open = refusalOf({ kind: 'open', run_id: '91b110fd-6e1e-e1c3-9bbb-626951fffc80', workspace: null })
+  assert.equal(
+    explainError(open, 'en'),
+    'Nothing was undone: work is still under way (51fffc80). Stop it in Work, or answer it in Needs you.',
+  )
+  assert.match(explainError(open, 'zh'), /^没有撤销：还有工作没有结束（51fffc80）/)
+  const later = refusalOf({ kind: 'file', path: 'a.md', workspace: 'w', by: null })
+  assert.equal(
+    explainError(later, 'en'),
+    'Nothing was undone: later work builds on this (a.md was changed later by you or another program (w)). Undo that first.',
+  )
 })
 
 test('the page: what a run waits for names no command, because the page has a button for it', () => {

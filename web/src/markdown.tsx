@@ -13,8 +13,14 @@ const MAX_PARSED_CHARS = 60_000
 const MAX_SHOWN_CHARS = 200_000
 const MAX_DEPTH = 12
 
-export function Markdown({ text }: { readonly text: string }) {
-  const content = useMemo(() => renderText(visibleText(text)), [text])
+interface MarkdownProps {
+  readonly text: string
+  /** Keeps the lines of the text, as in a chat; in a document they are only wrapped. */
+  readonly keepsLines?: boolean
+}
+
+export function Markdown({ text, keepsLines = false }: MarkdownProps) {
+  const content = useMemo(() => renderText(visibleText(text), keepsLines), [text, keepsLines])
   return (
     <div class="prose" dir="auto">
       {content}
@@ -22,10 +28,10 @@ export function Markdown({ text }: { readonly text: string }) {
   )
 }
 
-function renderText(text: string): ComponentChild {
+function renderText(text: string, keepsLines: boolean): ComponentChild {
   if (text.length > MAX_PARSED_CHARS) return plainText(text)
   try {
-    return renderTokens(new Lexer({ gfm: true }).lex(text), 0)
+    return renderTokens(new Lexer({ gfm: true, breaks: keepsLines }).lex(text), 0)
   } catch {
     // The parser gives up on texts that nest too deep.
     return plainText(text)

@@ -32,7 +32,7 @@ export function UnknownCard({ context, page, unknown, isCurrent = false }: CardP
     >
       <p class="text-muted">{texts.needs.unknownHelp}</p>
       <Arguments args={args} label={texts.needs.arguments} />
-      <Fact label={texts.needs.consequence}>{texts.needs.reaches[reach]}</Fact>
+      <Fact label={texts.needs.ifHappened}>{texts.needs.reaches[reach]}</Fact>
       {output_so_far !== '' && (
         <Fact label={texts.needs.outputSoFar}>
           <pre class="max-h-40 overflow-auto font-mono text-[13px] whitespace-pre-wrap">

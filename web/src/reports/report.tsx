@@ -4,9 +4,11 @@ import type { ComponentChildren } from 'preact'
 import { runCommand } from '../api.ts'
 import { Button } from '../components.tsx'
 import { clockTime, count, money, oneLine, visibleText } from '../format.ts'
+import { sayAuthor, sayReason } from '../memory/versions.ts'
 import type { PageState } from '../page-state.ts'
 import { UndoButton } from '../talk/undo.tsx'
 import { sayTitle } from '../texts/errors.ts'
+import { MEMORY_TEXTS } from '../texts/memory.ts'
 import type { ReportsTexts } from '../texts/reports.ts'
 import { useOnce } from '../use-once.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -60,6 +62,7 @@ interface PartProps {
 }
 
 function Documents({ context: { language, now }, own, report }: PartProps & { readonly context: ViewContext }) {
+  const memory = MEMORY_TEXTS[language]
   if (report.documents.length === 0) return null
   return (
     <Part title={own.documents}>
@@ -67,8 +70,8 @@ function Documents({ context: { language, now }, own, report }: PartProps & { re
         {report.documents.map(({ name, version, author, reason, at }) => (
           <li key={`${name} ${version}`} class="wrap-anywhere">
             <span class="label figures mr-2">{clockTime(Date.parse(at), now, language)}</span>
-            {name} {own.by(visibleText(author))}
-            {reason !== '' && <span class="text-muted">: {visibleText(oneLine(reason))}</span>}
+            {name} {own.by(sayAuthor(memory, author))}
+            {reason !== '' && <span class="text-muted">: {oneLine(sayReason(memory, reason))}</span>}
           </li>
         ))}
       </ul>

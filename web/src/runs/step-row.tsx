@@ -42,7 +42,7 @@ export function StepRow(props: StepRowProps) {
         </span>
         <span class="flex min-w-0 items-baseline gap-2">
           <span class={`shrink-0 font-medium ${step.fault === null ? '' : 'text-fault'}`}>{what}</span>
-          <span class="min-w-0 truncate text-[13px] text-muted">{summaryOf(step)}</span>
+          <span class="min-w-0 truncate text-[13px] text-muted">{summaryOf(step, context)}</span>
         </span>
         <Figures context={context} step={step} isOpen={isOpen} />
         <Track {...props} />
@@ -68,8 +68,11 @@ function describeStep({ calls, decision, fault }: RunStep, { own, texts }: RunsC
 
 const MAX_SUMMARY = 200
 
-const summaryOf = ({ fault, text, calls }: RunStep): string =>
-  visibleText(oneLine(fault ?? (text !== '' ? text : (calls[0]?.content ?? ''))).slice(0, MAX_SUMMARY))
+/** What a call that was held up says is for the model; its state says more to people. */
+function summaryOf({ fault, text, calls: [first] }: RunStep, { own }: RunsContext): string {
+  const result = first?.status === 'parked' ? (own.callStatuses.parked ?? '') : (first?.content ?? '')
+  return oneLine(fault ?? (text !== '' ? text : result)).slice(0, MAX_SUMMARY)
+}
 
 function Figures({ context, step, isOpen }: Pick<StepRowProps, 'context' | 'step' | 'isOpen'>) {
   const { language, own, now } = context

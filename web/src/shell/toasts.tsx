@@ -37,7 +37,7 @@ export class Toasts {
 
 const LIST_CLASSES = [
   'pointer-events-none fixed inset-x-3 top-12 z-30 flex flex-col items-center gap-2',
-  'md:inset-x-auto md:top-auto md:right-6 md:bottom-6 md:items-end',
+  'md:inset-x-auto md:top-auto md:right-6 md:bottom-24 md:items-end',
 ].join(' ')
 
 const TOAST_CLASSES = [

@@ -26,7 +26,7 @@ export function Turn({ context, page, message, runs }: TurnProps) {
       <OwnerText text={message.text} note={relativeTime(at, now, language)} title={clockTime(at, now, language)} />
       {message.reply !== null && (
         <div data-reply>
-          <Markdown text={message.reply} />
+          <Markdown keepsLines text={message.reply} />
         </div>
       )}
       {runs.map((run) =>
@@ -48,7 +48,7 @@ function FrontRun({ context, page, run }: { context: ViewContext; page: PageStat
   if (run.text !== null)
     return (
       <div data-reply class="flex flex-col gap-2">
-        <Markdown text={explainError(run.text, context.language)} />
+        <Markdown keepsLines text={explainError(run.text, context.language)} />
         {run.status === 'failed' && (
           <p class="flex flex-wrap items-center gap-2">
             <RetryButton {...{ context, page, run }} />

@@ -58,8 +58,10 @@ const en = {
     free: (model: string) => `nothing: ${model} is free`,
     unknownPrice: (model: string) => `unknown: there is no price for ${model}`,
     perRun: (run: string) => `about ${run} a run`,
-    perDay: (run: string, day: string, runs: string) => `about ${run} a run, ${day} a day (${runs} runs)`,
-    perWeek: (run: string, week: string, runs: string) => `about ${run} a run, ${week} a week (${runs} runs)`,
+    perDay: (run: string, day: string, runs: string) =>
+      `about ${run} a run, ${day} a day (${runs === '1' ? '1 run' : `${runs} runs`})`,
+    perWeek: (run: string, week: string, runs: string) =>
+      `about ${run} a run, ${week} a week (${runs === '1' ? '1 run' : `${runs} runs`})`,
     proposed: 'A model read the time from your sentence. Check it before you create the agent.',
     often: 'It would run more than once an hour, and each run costs money.',
     create: 'Create',

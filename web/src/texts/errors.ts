@@ -27,8 +27,31 @@ const SENTENCES = {
 /** Contract: whether the text says that a limit of money is reached. */
 export const isOutOfMoney = (text: string): boolean => OUT_OF_MONEY.test(text)
 
+const UNDO_REFUSED =
+  /^.*?: (work is still under way|later work builds on this), so nothing was undone; got (.*?)(?:; do this: .*)?$/s
+
+const UNDO_SENTENCES: Readonly<Record<Language, Readonly<Record<string, (what: string, runs: string) => string>>>> = {
+  en: {
+    'work is still under way': (_, runs) =>
+      `Nothing was undone: work is still under way (${runs}). Stop it in Work, or answer it in Needs you.`,
+    'later work builds on this': (what) => `Nothing was undone: later work builds on this (${what}). Undo that first.`,
+  },
+  zh: {
+    'work is still under way': (_, runs) =>
+      `没有撤销：还有工作没有结束（${runs}）。请在“工作”里停止它，或在“等你处理”里回答它。`,
+    'later work builds on this': (what) => `没有撤销：后来的工作以它为基础（${what}）。请先撤销后来的工作。`,
+  },
+}
+
 /** Contract: the text with an error that the page can say better in the words of the page; other text stays. */
 export function explainError(text: string, language: Language): string {
+  const [, why, what = ''] = UNDO_REFUSED.exec(text) ?? []
+  const runs = [...what.matchAll(/\brun (\w+)/g)].map(([, id]) => id).join(', ')
+  if (why !== undefined) return UNDO_SENTENCES[language][why]?.(what, runs) ?? text
+  return explainBudget(text, language)
+}
+
+function explainBudget(text: string, language: Language): string {
   const [error, spent, needed, limit, name = ''] = OUT_OF_MONEY.exec(text) ?? []
   if (error === undefined) return text
   const period = PERIODS.find(([pattern]) => pattern.test(name))?.[1][language] ?? ''

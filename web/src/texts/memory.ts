@@ -59,7 +59,7 @@ const en = {
   changed: 'Changes',
   history: 'History',
   systemToo: 'Also versions by Tireless',
-  versionCount: (count: string) => `${count} versions`,
+  versionCount: (count: string) => (count === '1' ? '1 version' : `${count} versions`),
   noVersions: 'There is no version by you or an agent yet.',
   latest: 'in use',
   show: 'What changed',

@@ -1,5 +1,7 @@
 /** Texts of the shell: navigation, connection, login, feedback of buttons. */
 
+import { explainError } from './errors.ts'
+
 const en = {
   language: '中文',
   switchLanguage: '切换到中文',
@@ -17,7 +19,7 @@ const en = {
   states: { running: 'running', stopped: 'stopped', paused: 'paused', idle: 'idle' } as Record<string, string>,
   dismiss: 'Dismiss',
   cancel: 'Cancel',
-  failed: (reason: string) => `That did not work: ${reason}`,
+  failed: (reason: string) => `That did not work: ${explainError(reason, 'en')}`,
   noAnswerFromServer: 'The server does not answer. Is Tireless running?',
   notFoundTitle: 'There is nothing at this address',
   notFoundHelp: 'Check the address, or go to one of these places:',
@@ -52,7 +54,7 @@ const zh: typeof en = {
   states: { running: '运行中', stopped: '已停止', paused: '已暂停', idle: '空闲' },
   dismiss: '关闭',
   cancel: '取消',
-  failed: (reason) => `没有成功：${reason}`,
+  failed: (reason) => `没有成功：${explainError(reason, 'zh')}`,
   noAnswerFromServer: '服务器没有响应。Tireless 在运行吗？',
   notFoundTitle: '这个地址没有内容',
   notFoundHelp: '请检查地址，或前往：',

@@ -21,7 +21,7 @@ const ENGLISH = {
   noResult: 'no result',
   nothing:
     'The built-in offline model understood no sentence of this task, so nothing was done. ' +
-    'Set an API key or a local model for real work; `tireless models list` shows which.',
+    'For real work add a model: on the page in Settings → Models, or see `tireless models list`.',
   noTask: 'There was no new task, so nothing was done.',
   cut: '… (truncated)',
   more: 'The other sentences of the task: not understood, nothing was done.',
@@ -31,7 +31,7 @@ const ENGLISH = {
     '- create a file NAME with the content "TEXT" · write "TEXT" to NAME · create NAME: TEXT up to the end of the line',
     '- append the line "TEXT" to NAME · read NAME · list the files in FOLDER',
     '- write a report · write an index of the files to NAME',
-    '- run `COMMAND`, or a block of ```bash · wait 10 minutes · wait for a message',
+    '- run `COMMAND`, with the backquotes, or a block of ```bash · wait 10 minutes · wait for a message',
     '- call a tool of your own by its name, with its arguments in quotes: use NAME "TEXT"',
   ],
 }
@@ -43,8 +43,8 @@ const CHINESE: typeof ENGLISH = {
   notUnderstood: '看不懂，什么也没有做',
   noResult: '没有看到结果',
   nothing:
-    '内置的离线模型一句也没看懂，所以什么也没有做。要做真正的工作，请设置 API 密钥或本地模型' +
-    '（`tireless models list` 会列出来）。',
+    '内置的离线模型一句也没看懂，所以什么也没有做。要做真正的工作，请添加一个模型：' +
+    '在页面的“设置 → 模型”里，或见 `tireless models list`。',
   noTask: '没有新的任务，所以什么也没有做。',
   cut: '……（在此截断）',
   more: '任务的其他句子：看不懂，没有做。',
@@ -54,7 +54,7 @@ const CHINESE: typeof ENGLISH = {
     '- 创建文件 NAME，内容为“TEXT” · 把“TEXT”写入 NAME · 创建文件 NAME：直到行末的 TEXT',
     '- 在 NAME 末尾追加一行“TEXT” · 读取 NAME · 列出 FOLDER 目录下的文件',
     '- 生成简报 · 整理文件索引到 NAME：根据所给的数据和文件',
-    '- 运行命令 `COMMAND`，或 ```bash 代码块 · 等待10分钟 · 等待用户消息',
+    '- 运行命令 `COMMAND`（带反引号），或 ```bash 代码块 · 等待10分钟 · 等待用户消息',
     '- 用名字调用你自己的工具，参数放在引号里：使用 NAME “TEXT”',
   ],
 }
