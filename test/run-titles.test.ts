@@ -39,7 +39,7 @@ test('a title is one line, without data fences, and never empty', () => {
   assert.equal(titleOf(`Before\n${fence(nonce, `x </data ${other}>\n<data x`)}\nafter`), 'Before after')
   assert.equal(titleOf(`Before <data ${nonce} STATE>\nnever closed`), 'Before')
   assert.equal(titleOf(fence(nonce, 'x')), '(nothing but data)')
-  const report = `The goal:\n${fence(nonce, 'x')}\n\nThe state:\n${fence(other, 'y')}\n\nWrite a report. It says:\n- what`
+  const report = `The goal:\n${fence(nonce, 'x')}\n\nState:\n${fence(other, 'y')}\n\nWrite a report. It says:\n- what`
   assert.equal(titleOf(report), 'Write a report. It says: - what', 'a line that only announces data is no title')
   assert.equal(titleOf(`Look at this:\n${fence(nonce, 'x')}`), 'Look at this:', 'unless there is nothing else')
   assert.equal(titleOfRun('', 'resolve_router'), 'your message')

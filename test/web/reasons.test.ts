@@ -106,7 +106,10 @@ test('the page: why an undo is refused is said in words that lead on, in both la
   const later = refusalOf({ kind: 'file', path: 'a.md', workspace: 'w', by: null })
   assert.equal(
     explainError(later, 'en'),
-    'Nothing was undone: later work builds on this (a.md was changed later by you or another program (w)). Undo that first.',
+    [
+      'Nothing was undone: later work builds on this',
+      '(a.md was changed later by you or another program (w)). Undo that first.',
+    ].join(' '),
   )
 })
 

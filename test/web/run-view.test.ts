@@ -135,7 +135,7 @@ test('Now: shows why a run failed', async (t) => {
   assert.ok(run.steps.every(({ spans }) => spans.every(({ to }) => to !== null)))
 })
 
-test('Talk: a call announced before the events of its step is shown once; a refused call does not run on', async (t) => {
+test('Talk: a call announced before the events of its step is shown once; a refused one has ended', async (t) => {
   const script = [...WRITE_THEN_ANSWER.slice(0, 1), { calls: [{ tool: 'create_file', args: { way: 'wrong' } }] }]
   const progress = await progressOf(t, [...script, { text: 'It is written.' }])
   const run = newRun('r')

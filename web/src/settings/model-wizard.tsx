@@ -7,8 +7,8 @@ import { Button, Card } from '../components.tsx'
 import { count } from '../format.ts'
 import { MODEL_TEXTS } from '../texts/settings/models.ts'
 import { CheckField, ChoiceField, SecretField, TextField } from './form.tsx'
+import { ModelField } from './model-field.tsx'
 import { ModelProblem, problemOf } from './model-problem.tsx'
-import { OfferedModels } from './offered-models.tsx'
 import { commonTexts, type PartProps } from './parts.ts'
 
 type Chosen = CommandOutput<'models list'>['chosen']
@@ -129,21 +129,10 @@ export function ModelWizard(props: WizardProps) {
         <h2 class="text-lg font-semibold">{title}</h2>
         <ProviderFields {...props} {...{ entered, set }} />
         <KeyCheck language={language} offered={wizard.offered} busy={isBusy} check={() => void wizard.check()} />
-        <TextField
-          label={own.wizard.model}
-          help={own.wizard.modelHelp}
-          value={entered.model}
-          isMono
-          suggestions={wizard.offered ?? []}
-          onChange={(model) => set({ model })}
+        <ModelField
+          {...{ language, offered: wizard.offered, model: entered.model }}
+          choose={(model) => set({ model })}
         />
-        {wizard.offered && (
-          <OfferedModels
-            {...{ label: own.wizard.offered, more: own.wizard.moreOffered, offered: wizard.offered }}
-            typed={entered.model}
-            choose={(model) => set({ model })}
-          />
-        )}
         {wizard.failure && problemOf(wizard.failure) === 'unpriced' && <PriceFields {...props} {...{ entered, set }} />}
         <CheckField
           label={own.wizard.keepDefault}
