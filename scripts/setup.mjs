@@ -45,9 +45,13 @@ const SYSTEM = {
   chromium: 'the browser tests of the page',
   'chromium-headless-shell': 'the browser tests at full speed (with chromium they take twice as long)',
   bubblewrap: 'shell commands of agents (they run in its sandbox), and the sandbox tests',
+  pgbouncer: 'the tests of PostgreSQL behind a pooler',
+  postgresql: 'the failover drill',
+  patroni: 'the failover drill',
+  'etcd-server': 'the failover drill',
 }
 /** Programs whose name differs from their package. */
-const PROGRAMS = { bubblewrap: 'bwrap' }
+const PROGRAMS = { bubblewrap: 'bwrap', postgresql: 'pg_ctlcluster', 'etcd-server': 'etcd' }
 
 const say = (line) => process.stderr.write(`${line}\n`)
 
@@ -236,8 +240,9 @@ async function confirm(question) {
   }
 }
 
+/** Servers are in a folder that only the PATH of root contains. */
 function onPath(program) {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+  return [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK)
       return true

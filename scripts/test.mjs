@@ -87,7 +87,8 @@ async function testFile(file, index) {
     failures.push({ name: 'the file itself', detail: 'has no test' })
   if (failures.length > 0 && output.trim() !== '') failures.at(-1).detail += `\n\noutput of the file:\n${output.trim()}`
   const notes = results.filter((event) => event.kind === 'note').map((event) => event.detail)
-  rmSync(folder, { recursive: true, force: true })
+  // After a kill of the file, a server that it started may still write there for a moment.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
   return { title: relative(root, file).replaceAll(sep, '/'), passed, failures, skipped, notes, ms }
 }
 
@@ -182,8 +183,10 @@ function printSummary(results) {
 const indented = (text) => text.replace(/^(?=.)/gm, '  ')
 
 async function main(patterns) {
-  const programs = ['strace', 'chromium', 'chromium-headless-shell', 'bubblewrap'].flatMap((name) => ['--system', name])
-  spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...programs], { stdio: 'inherit' })
+  const programs = ['strace', 'chromium', 'chromium-headless-shell', 'bubblewrap', 'pgbouncer']
+  spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...programs.flatMap((name) => ['--system', name])], {
+    stdio: 'inherit',
+  })
   const files = (patterns.length > 0 ? patterns : PATTERNS).flatMap((pattern) =>
     globSync(pattern, { cwd: root }).sort(),
   )
