@@ -4,7 +4,7 @@ import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.
 import { listRootedFolder } from '../adapters/envs/host/list-folder.ts'
 import { readRootedFile } from '../adapters/envs/host/rooted-files.ts'
 import { receivedFiles } from '../adapters/envs/received-files.ts'
-import { openAuditSeal } from '../adapters/stores/sqlite/audit-seal.ts'
+import { openAuditSeal } from '../adapters/stores/audit-seal.ts'
 import { handleChatMessage, tellInterruptedCommands } from '../commands/lib/chat-commands.ts'
 import type {
   AgentSetup,

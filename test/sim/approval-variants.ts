@@ -1,6 +1,6 @@
 /** Broken programs that run calls without approval, or lose an approval that was given. */
 
-import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/sql.ts'
 import { approvalAnswerObservation } from '../../src/domain/approval.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import { approvalDigest } from '../../src/engine/calls/approved-calls.ts'

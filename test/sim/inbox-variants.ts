@@ -1,7 +1,7 @@
 /** Broken programs that lose messages, process them twice, or do not wake up for them. */
 
 import type { StatementSync } from 'node:sqlite'
-import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/sql.ts'
 import type { Variant } from './variants.ts'
 
 /** More than users send outside of a flood. */

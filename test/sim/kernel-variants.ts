@@ -1,7 +1,7 @@
 /** Broken kernels: beats that fire twice, a STATE.md that can be torn, cycles that lose results. */
 
 import type { DocumentFiles } from '../../src/adapters/documents/files.ts'
-import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/sql.ts'
 import { ENDED_DURING_CYCLE } from '../../src/domain/cycle.ts'
 import type { Variant } from './variants.ts'
 

@@ -1,7 +1,7 @@
 /** Broken families: sub-agents that outlive their parents, results that come twice, money that does not come back. */
 
 import type { StatementSync } from 'node:sqlite'
-import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/sql.ts'
 import { agentResult } from '../../src/domain/sub-agent.ts'
 import type { Variant } from './variants.ts'
 

@@ -4,7 +4,7 @@
 
 import type { DocumentFiles } from '../../src/adapters/documents/files.ts'
 import type { OpTable } from '../../src/adapters/stores/sqlite/ops.ts'
-import type { Sql } from '../../src/adapters/stores/sqlite/refuse-batch.ts'
+import type { Sql } from '../../src/adapters/stores/sqlite/sql.ts'
 import { TirelessError } from '../../src/domain/error.ts'
 import type { JournalRecord } from '../../src/domain/journal-record.ts'
 import type { WakeSignal } from '../../src/kernel/queue/wake-signal.ts'

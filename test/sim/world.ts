@@ -6,7 +6,7 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { encodeBatch } from '../../src/adapters/stores/sqlite/encode-batch.ts'
+import { encodeBatch } from '../../src/adapters/stores/encode-batch.ts'
 import { OP_TABLE } from '../../src/adapters/stores/sqlite/ops.ts'
 import { createStoreReader, type StoreReader } from '../../src/adapters/stores/sqlite/reader.ts'
 import { createWriter, type Writer } from '../../src/adapters/stores/sqlite/writer.ts'

@@ -1,6 +1,6 @@
 /** The real store code on the world's one database. Every call is a boundary at which the process may crash. */
 
-import { encodeBatch } from '../../../src/adapters/stores/sqlite/encode-batch.ts'
+import { encodeBatch } from '../../../src/adapters/stores/encode-batch.ts'
 import { TirelessError } from '../../../src/domain/error.ts'
 import type { Batch, BatchOutcome, Op, Store } from '../../../src/ports/store.ts'
 import { checkSpend } from '../invariants/money.ts'

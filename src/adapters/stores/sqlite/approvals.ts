@@ -6,10 +6,12 @@
 import { type Approval, type ApprovalAnswer, approvalObservationId, isExpired } from '../../../domain/approval.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Op } from '../../../ports/store.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import { APPROVAL_COLUMNS, approvalFromRow, type SqlRow } from '../rows/rows.ts'
+import { ensureReadableInBatch } from '../rows/unreadable-rows.ts'
 import { type ApplyOp, findSessionNumber } from './op-context.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import { APPROVAL_COLUMNS, approvalFromRow, type SqlRow } from './rows.ts'
-import { ensureReadableInBatch, readableCondition } from './unreadable-rows.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 export const insertApproval: ApplyOp<'ask'> = (sql, { approval }) => {
   sql(

@@ -12,7 +12,7 @@ import { crc32 } from 'node:zlib'
 import { TirelessError } from '../../../domain/error.ts'
 import type { LostCommits } from '../../../domain/lost-commits.ts'
 import type { BatchOutcome } from '../../../ports/store.ts'
-import type { EncodedBatch, EncodedOp } from './encode-batch.ts'
+import type { EncodedBatch, EncodedOp } from '../encode-batch.ts'
 
 /**
  * The progress of a database: each commit raises `count` or `entry`. Positions are ordered by `count`, then by `entry`.

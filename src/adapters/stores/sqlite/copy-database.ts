@@ -12,7 +12,7 @@ const ALL_PAGES = 2 ** 31 - 1
 
 /** Uses a separate connection and a single step: a copy in several steps restarts after every commit. */
 export async function copyDatabase(file: string, to: string): Promise<{ readonly schema: number }> {
-  createFile(to)
+  createCopyFile(to)
   const source = openReadOnly(file)
   try {
     await backup(source, to, { rate: ALL_PAGES })
@@ -26,7 +26,8 @@ export async function copyDatabase(file: string, to: string): Promise<{ readonly
   }
 }
 
-function createFile(file: string): void {
+/** Contract: a new file that only its owner can read; `conflict` if it exists. */
+export function createCopyFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (cause) {
@@ -41,7 +42,7 @@ function createFile(file: string): void {
 }
 
 /** Switches the copy out of WAL mode, in which every reader would create files next to it. */
-function leaveWalMode(file: string): number {
+export function leaveWalMode(file: string): number {
   const db = new DatabaseSync(file)
   try {
     db.exec('PRAGMA journal_mode = DELETE')

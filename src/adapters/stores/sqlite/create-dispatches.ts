@@ -3,9 +3,10 @@
 import type { NewDispatch } from '../../../domain/dispatch.ts'
 import type { Wait } from '../../../domain/wait.ts'
 import type { OpResults } from '../../../ports/store.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import type { SqlRow } from '../rows/rows.ts'
 import { type ApplyOp, findSessionNumber } from './op-context.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import type { SqlRow } from './rows.ts'
+import type { Sql } from './sql.ts'
 
 export const enqueueDispatches: ApplyOp<'enqueue'> = (sql, op) =>
   op.dispatches.map((dispatch) => enqueueOne(sql, dispatch, op.now))

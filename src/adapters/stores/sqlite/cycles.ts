@@ -1,11 +1,11 @@
 /** Table operations on cycles and settings. */
 
-import { type Cycle, type CycleResult, ENDED_DURING_CYCLE, errorCycleResult } from '../../../domain/cycle.ts'
-import { iso } from '../../../ports/clock.ts'
+import { ENDED_DURING_CYCLE, errorCycleResult } from '../../../domain/cycle.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import type { SqlRow } from './rows.ts'
-import { readableCondition } from './unreadable-rows.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import type { SqlRow } from '../rows/rows.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 /** Only one process runs a kernel, so an unfinished cycle belongs to a dead process and is ended here. */
 export function beginCycle(sql: Sql, op: Extract<Op, { op: 'cycle_begin' }>): OpResults['cycle_begin'] {
@@ -60,14 +60,3 @@ export function writeSetting(sql: Sql, { name, value }: Extract<Op, { op: 'set' 
   else sql('INSERT INTO settings VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2').run(name, JSON.stringify(value))
   return null
 }
-
-export const cycleFromRow = (row: SqlRow): Cycle => ({
-  cycle_id: String(row.cycle_id),
-  kernel_id: String(row.kernel_id),
-  trigger: String(row.trigger),
-  due: row.due === null ? null : iso(Number(row.due)),
-  started_at: iso(Number(row.started_at)),
-  ended_at: row.ended_at === null ? null : iso(Number(row.ended_at)),
-  result: row.result === null ? null : (JSON.parse(String(row.result)) as CycleResult),
-  open: JSON.parse(String(row.open)) as string[],
-})

@@ -3,9 +3,10 @@
 import { hash } from 'node:crypto'
 import { MAX_VERSION_BYTES, MAX_VERSIONS } from '../../../domain/document.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import { documentFromRow, type SqlRow, VERSION_COLUMNS, versionFromRow } from './rows.ts'
-import { ensureReadableInBatch } from './unreadable-rows.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import { documentFromRow, type SqlRow, VERSION_COLUMNS, versionFromRow } from '../rows/rows.ts'
+import { ensureReadableInBatch } from '../rows/unreadable-rows.ts'
+import type { Sql } from './sql.ts'
 
 type NewVersion = Extract<Op, { op: 'document' }>
 type Project = Extract<Op, { op: 'project' }>

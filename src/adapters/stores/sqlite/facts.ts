@@ -7,8 +7,9 @@ import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS, type NewFact } from '../..
 import { tokenize, tokenizeForIndex } from '../../../domain/tokenize.ts'
 import type { FactQuery } from '../../../ports/store/documents.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import { readableCondition } from './unreadable-rows.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 type Remember = Extract<Op, { op: 'remember' }>
 type Forget = Extract<Op, { op: 'forget' }>

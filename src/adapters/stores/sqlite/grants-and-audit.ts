@@ -1,8 +1,7 @@
 /** Table operations on grants, labels and the audit log. */
 
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { type AuditLink, GENESIS_HASH } from '../../../domain/audit.ts'
-import type { Label } from '../../../domain/label.ts'
+import { GENESIS_HASH } from '../../../domain/audit.ts'
 import { linkHash } from '../../../ports/audit.ts'
 import type { ApplyOp } from './op-context.ts'
 
@@ -58,16 +57,3 @@ export function appendAuditWith(key: () => string | undefined): ApplyOp<'audit'>
     return { n: Number(lastInsertRowid), before, hash }
   }
 }
-
-/** Contract: the audit row as stored; neither its content nor its hash is checked. */
-export const auditLinkFromRow = (row: Readonly<Record<string, unknown>>): AuditLink => ({
-  n: Number(row.n),
-  body: String(row.body),
-  hash: String(row.hash),
-})
-
-/** An unreadable label counts as untrusted and private, because trust never rises by itself (I12). */
-export const labelFromRow = (row: Readonly<Record<string, unknown>>): Label => ({
-  trust: row.trust === 'trusted' ? 'trusted' : 'untrusted',
-  private: row.private !== 0,
-})

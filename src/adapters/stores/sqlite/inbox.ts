@@ -7,8 +7,8 @@ import type { OpResults } from '../../../ports/store.ts'
 import { answerApproval, denyOpenApprovals, denyUnreadApprovals, expireApprovals } from './approvals.ts'
 import { enqueueSuccessor, wakeDispatch } from './create-dispatches.ts'
 import { type ApplyOp, findSessionNumber } from './op-context.ts'
-import type { Sql } from './refuse-batch.ts'
-import { readableCondition } from './unreadable-rows.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 export const publishObservation: ApplyOp<'publish'> = (sql, op) =>
   deliverObservation(sql, findSessionNumber(sql, op.session_id), op.observation, op.successor_id, op.now)

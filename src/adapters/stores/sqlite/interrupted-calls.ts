@@ -3,14 +3,10 @@
  * other code would record them.
  */
 
-import { unknownOutcomeAction } from '../../../domain/effect.ts'
 import type { JournalRecord } from '../../../domain/journal-record.ts'
-import { unknownIdOf } from '../../../domain/unknown-outcome.ts'
-import { iso } from '../../../ports/clock.ts'
-import { parseEntry } from './read-journal.ts'
-import type { Sql } from './refuse-batch.ts'
-
-type IntendedCall = Extract<JournalRecord, { kind: 'call_intended' }>
+import { endsTurn, interruptedCalls } from '../rows/interrupted-calls.ts'
+import { parseEntry } from '../rows/journal-entries.ts'
+import type { Sql } from './sql.ts'
 
 export function recordInterruptedCalls(sql: Sql, session: number, dispatch_id: string): void {
   const session_id = String(sql('SELECT session_id FROM sessions WHERE n = ?').get(session)?.session_id)
@@ -18,12 +14,8 @@ export function recordInterruptedCalls(sql: Sql, session: number, dispatch_id: s
     `INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status)
      VALUES (?, ?, ?, ?, ?, ?, ?, '', ?) ON CONFLICT (id) DO NOTHING`,
   )
-  for (const intended of findInterrupted(readOpenTurn(sql, session))) {
-    const { call, effect, ts } = intended
-    const status = unknownOutcomeAction(effect) === 'ask_human' ? 'open' : 'told_model'
-    const id = unknownIdOf(session_id, intended)
-    insert.run(id, session, dispatch_id, call.tool, JSON.stringify(call.args), effect.reach, iso(ts), status)
-  }
+  for (const { id, tool, args, reach, started_at, status } of interruptedCalls(session_id, readOpenTurn(sql, session)))
+    insert.run(id, session, dispatch_id, tool, args, reach, started_at, status)
 }
 
 /** The records since the last committed step. Reads backwards from the last entry, because the journal may be long. */
@@ -37,19 +29,10 @@ function readOpenTurn(sql: Sql, session: number): JournalRecord[] {
     // This entry is unreadable, so older ones cannot be reached; `tireless doctor` reports it.
     if (read === undefined || typeof read === 'string') return records.reverse()
     for (const record of read.toReversed()) {
-      if (record.kind === 'step_committed' || record.kind === 'run_started') return records.reverse()
+      if (endsTurn(record)) return records.reverse()
       records.push(record)
     }
     n = row?.prev
   }
   return records.reverse()
-}
-
-function findInterrupted(records: readonly JournalRecord[]): Iterable<IntendedCall> {
-  const pending = new Map<number, IntendedCall>()
-  for (const record of records) {
-    if (record.kind === 'call_intended') pending.set(record.index, record)
-    if (record.kind === 'call_settled') pending.delete(record.index)
-  }
-  return pending.values()
 }

@@ -1,8 +1,9 @@
 /** Table operations on the journal: one entry per commit and session, linked to the previous one. Gaps are refused. */
 
 import type { Fence } from '../../../ports/store.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
 import { type ApplyOp, findSessionNumber } from './op-context.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
+import type { Sql } from './sql.ts'
 
 export const appendRecords: ApplyOp<'append'> = (sql, op, held) => {
   if (held && held.session_id !== op.session_id)

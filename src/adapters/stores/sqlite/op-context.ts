@@ -1,26 +1,16 @@
 /** Types and helpers of functions that apply an op to the tables. */
 
 import type { Op, OpResults } from '../../../ports/store.ts'
-import type { EncodedOp } from './encode-batch.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-
-/** The dispatch that a batch holds by its fence, and its session. `dispatch` and `session` are row numbers. */
-export interface HeldDispatch {
-  readonly dispatch: number
-  readonly session: number
-  readonly session_id: string
-}
+import type { EncodedOp } from '../encode-batch.ts'
+import type { HeldDispatch } from '../held-dispatch.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import type { Sql } from './sql.ts'
 
 export type ApplyOp<K extends Op['op']> = (
   sql: Sql,
   op: Extract<EncodedOp, { op: K }>,
   held: HeldDispatch | undefined,
 ) => OpResults[K]
-
-export function requireHeldDispatch(held: HeldDispatch | undefined, op: string): HeldDispatch {
-  if (!held) throw new RefusedBatch('store_fenced', `${op} needs a fence for its dispatch`)
-  return held
-}
 
 export function findSessionNumber(sql: Sql, session_id: string): number {
   const row = sql('SELECT n FROM sessions WHERE session_id = ?').get(session_id)

@@ -1,11 +1,10 @@
 /** Table operations on the outbox, and on incoming messages that were already processed. */
 
-import type { Card, MessageFile, OutboxMessage } from '../../../domain/message.ts'
-import { iso } from '../../../ports/clock.ts'
-import type { DeliverySummary, OutboxOp } from '../../../ports/outbox.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import type { SqlRow } from './rows.ts'
-import { readableCondition } from './unreadable-rows.ts'
+import type { OutboxOp } from '../../../ports/outbox.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import type { SqlRow } from '../rows/rows.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 /** Most messages kept after they were sent or failed. */
 const KEPT_MESSAGES = 1000
@@ -118,31 +117,3 @@ export const DELIVERIES = `SELECT channel, sum(status = 'pending') AS pending, s
     ORDER BY n DESC LIMIT 1)
     AS last_error
   FROM outbox o WHERE ${readableCondition('outbox', 'o')} GROUP BY channel ORDER BY channel`
-
-export const postedFromRow = (row: SqlRow): OutboxMessage => ({
-  id: String(row.id),
-  channel: String(row.channel),
-  chat_id: row.chat_id === null ? null : String(row.chat_id),
-  kind: String(row.kind) as OutboxMessage['kind'],
-  text: String(row.text),
-  ts: iso(Number(row.created_at)),
-  status: String(row.status) as OutboxMessage['status'],
-  attempts: Number(row.attempts),
-  due: iso(Number(row.due)),
-  sent_at: row.sent_at === null ? null : iso(Number(row.sent_at)),
-  error: row.error === null ? null : String(row.error),
-  ...(row.thread_id === null ? {} : { thread_id: String(row.thread_id) }),
-  ...(row.card === null ? {} : { card: JSON.parse(String(row.card)) as Card }),
-  ...(row.files === null ? {} : { files: JSON.parse(String(row.files)) as readonly MessageFile[] }),
-  parts_sent: Number(row.parts_sent),
-  revision: Number(row.revision),
-  provider_id: row.provider_id === null ? null : String(row.provider_id),
-})
-
-export const deliveriesFromRow = (row: SqlRow): DeliverySummary => ({
-  channel: String(row.channel),
-  pending: Number(row.pending),
-  failed: Number(row.failed),
-  last_sent_at: row.last_sent_at === null ? null : iso(Number(row.last_sent_at)),
-  last_error: row.last_error === null ? null : String(row.last_error),
-})

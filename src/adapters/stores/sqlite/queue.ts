@@ -4,13 +4,15 @@ import { type Dispatch, type DispatchStatus, isTerminal } from '../../../domain/
 import type { Observation } from '../../../domain/observation.ts'
 import { AGENT_RESULT } from '../../../domain/sub-agent.ts'
 import { type Wait, wakesWait } from '../../../domain/wait.ts'
+import { requireHeldDispatch } from '../held-dispatch.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import { DISPATCH_COLUMNS, dispatchFromRow, type SqlRow } from '../rows/rows.ts'
 import { enqueueSuccessor, wakeDispatch } from './create-dispatches.ts'
 import { closeApprovals, withdrawApprovals } from './inbox.ts'
-import { type ApplyOp, findSessionNumber, requireHeldDispatch } from './op-context.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import { DISPATCH_COLUMNS, dispatchFromRow, type SqlRow } from './rows.ts'
+import { type ApplyOp, findSessionNumber } from './op-context.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 import { deliverAgentResult, isSpawned } from './sub-agents.ts'
-import { readableCondition } from './unreadable-rows.ts'
 
 /**
  * Dispatches that can be claimed, next one first. At most one dispatch runs in a workspace: one whose folder is in use

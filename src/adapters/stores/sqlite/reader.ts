@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { UnreadableRow } from '../../../domain/unreadable-row.ts'
 import { iso } from '../../../ports/clock.ts'
 import type { Store } from '../../../ports/store.ts'
+import { addReadableFunctions } from './readable-functions.ts'
 import { cycleReads } from './reads/cycles.ts'
 import { documentReads } from './reads/documents.ts'
 import { outboxReads } from './reads/outbox.ts'
@@ -14,7 +15,6 @@ import { sessionReads } from './reads/sessions.ts'
 import { spendingReads } from './reads/spending.ts'
 import { todoReads } from './reads/todos.ts'
 import { undoReads } from './reads/undos.ts'
-import { addReadableFunctions } from './unreadable-rows.ts'
 
 export type StoreReader = Omit<Store, 'commit' | 'commits' | 'verify' | 'unreadable' | 'skipped' | 'backup' | 'close'>
 

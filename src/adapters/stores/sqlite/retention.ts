@@ -4,8 +4,8 @@ import { approvalObservationId } from '../../../domain/approval.ts'
 import { agentResultId } from '../../../domain/sub-agent.ts'
 import { THREAD_SETTING, threadBinding } from '../../../domain/thread-binding.ts'
 import type { ApplyOp } from './op-context.ts'
-import type { Sql } from './refuse-batch.ts'
-import { readableCondition } from './unreadable-rows.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 /**
  * Sessions without activity since ?1 and without open work. An unread notice that an approval expired or was denied,

@@ -2,8 +2,9 @@
 
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable-row.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import { readableCondition } from './unreadable-rows.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 type ScheduleOp<K extends Op['op']> = Extract<Op, { op: K }>
 

@@ -2,12 +2,13 @@
  * Table operations on spend: totals per day, agent and model, and reservations for model calls that have no answer yet.
  */
 
-import type { Cap, CapScope, CapUnit, Spend, SpendGroup, SpendSum } from '../../../domain/money.ts'
+import type { Cap, CapScope, CapUnit, SpendGroup } from '../../../domain/money.ts'
 import type { Spender } from '../../../ports/store/spending.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import type { Sql } from './refuse-batch.ts'
-import type { SqlRow } from './rows.ts'
-import { readableCondition } from './unreadable-rows.ts'
+import type { SqlRow } from '../rows/rows.ts'
+import { SPEND_AMOUNTS, SPEND_KEYS, spenderFromRow } from '../rows/spend-rows.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 type Reserve = Extract<Op, { op: 'reserve' }>
 type Spent = Extract<Op, { op: 'spent' }>
@@ -111,40 +112,14 @@ function readUsage(
   return { used: Number(row?.used ?? 0), reserved: Number(row?.reserved ?? 0) }
 }
 
-const spenderFromRow = ({ day, kernel_id, agent_id, model }: SqlRow): Omit<Spender, 'dispatch_id'> => ({
-  day: String(day),
-  kernel_id: String(kernel_id),
-  agent_id: String(agent_id),
-  model: String(model),
-})
-
 export const SPEND_QUERY =
   'SELECT * FROM spend WHERE day BETWEEN ? AND ? AND ' +
   `${readableCondition('spend')} ORDER BY day, kernel_id, agent_id, ` +
   'model'
 
-export const spendFromRow = (row: SqlRow): Spend => ({ ...spenderFromRow(row), ...amountsFromRow(row) })
-
-const amountsFromRow = (row: SqlRow): Omit<SpendSum, 'day' | 'key'> => ({
-  usd: Number(row.usd),
-  reserved: Number(row.reserved),
-  calls: Number(row.calls),
-  input_tokens: Number(row.input_tokens),
-  output_tokens: Number(row.output_tokens),
-  cached_tokens: Number(row.cached_tokens),
-})
-
-const AMOUNTS = ['usd', 'reserved', 'calls', 'input_tokens', 'output_tokens', 'cached_tokens']
-const KEYS: Readonly<Record<SpendGroup, string>> = { day: "''", agent: 'agent_id', model: 'model' }
-
 /** All amounts are counts: the readable condition in plain SQL, because a year has very many rows. */
-const COUNTS_ONLY = `(${AMOUNTS.join(' | ')}) BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`
+const COUNTS_ONLY = `(${SPEND_AMOUNTS.join(' | ')}) BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`
 
 export const sumQuery = (by: SpendGroup): string =>
-  `SELECT day, ${KEYS[by]} AS key, ${AMOUNTS.map((name) => `total(${name}) AS ${name}`).join()}
+  `SELECT day, ${SPEND_KEYS[by]} AS key, ${SPEND_AMOUNTS.map((name) => `total(${name}) AS ${name}`).join()}
    FROM spend WHERE day BETWEEN ? AND ? AND ${COUNTS_ONLY} GROUP BY 1, 2 ORDER BY 1, 2`
-
-export const sumFromRow = (row: SqlRow): SpendSum => ({
-  ...{ day: String(row.day), key: String(row.key) },
-  ...amountsFromRow(row),
-})

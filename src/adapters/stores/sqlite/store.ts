@@ -11,16 +11,16 @@ import type { Json } from '../../../domain/json.ts'
 import { addLosses, LOST_COMMITS, type LostCommits } from '../../../domain/lost-commits.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { fallbackIfUnreadable, type Store } from '../../../ports/store.ts'
-import { type AuditSealOptions, AuditSealWriter } from './audit-seal.ts'
-import { CommitGroups } from './commit-groups.ts'
+import { type AuditSealOptions, AuditSealWriter } from '../audit-seal.ts'
+import { CommitGroups } from '../commit-groups.ts'
+import type { EncodedBatch } from '../encode-batch.ts'
+import { SkippedRows } from '../rows/skipped-rows.ts'
 import { CommitNotes } from './commit-notes.ts'
 import { hasCurrentSchema, openForWriting, openReadOnly, readPosition } from './connection.ts'
 import { copyDatabase } from './copy-database.ts'
 import { cacheEmptyInboxes } from './empty-inbox-cache.ts'
-import type { EncodedBatch } from './encode-batch.ts'
 import { opsWithAuditKey } from './ops.ts'
 import { createStoreReader, type StoreReader } from './reader.ts'
-import { SkippedRows } from './skipped-rows.ts'
 import { type AppliedGroup, createWriter, type GroupWriter, type Writer } from './writer.ts'
 import { type BackgroundScan, scanInThread, startWriterThread, verifyInThread } from './writer-thread.ts'
 
@@ -42,12 +42,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   chmodSync(file, 0o600)
   let seal: AuditSealWriter | undefined
   const writerOptions: WriterOptions = { file, auditKey: () => seal?.key }
-  const writer =
-    writes === 'here'
-      ? createLocalWriter(writerOptions)
-      : writes === 'thread'
-        ? createThreadWriter(writerOptions)
-        : createAdaptiveWriter(writerOptions, clock)
+  const writer = chooseWriter(writes, writerOptions, clock)
   // The writer opens and migrates the database. With the current schema this is not needed yet: most commands only
   // read.
   if (!hasCurrentSchema(file)) await writer.apply([])
@@ -57,7 +52,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const notes = new CommitNotes(file, readPosition(readingDb))
   await recordLoss(notes, reader, writer)
   seal = options.audit && (await AuditSealWriter.open(options.audit, reader))
-  const group = new CommitGroups(writer, notes, seal)
+  const group = new CommitGroups({
+    ...writer,
+    onApplied(batches, { outcomes, position }) {
+      if (position) notes.add(position, batches, outcomes)
+      seal?.recordCommit(batches, outcomes)
+    },
+  })
   const runningScans = new Set<() => Promise<unknown>>()
   let closing: Promise<void> | undefined
   // Closes the writer last, because the last connection to close checkpoints the WAL.
@@ -110,6 +111,15 @@ async function recordLoss(notes: CommitNotes, reader: StoreReader, writer: Group
 interface WriterOptions {
   readonly file: string
   auditKey(): string | undefined
+}
+
+function chooseWriter(
+  writes: NonNullable<SqliteOptions['writes']>,
+  options: WriterOptions,
+  clock: SqliteOptions['clock'],
+): GroupWriter {
+  if (writes === 'here') return createLocalWriter(options)
+  return writes === 'thread' ? createThreadWriter(options) : createAdaptiveWriter(options, clock)
 }
 
 function createThreadWriter({ file, auditKey }: WriterOptions): GroupWriter {

@@ -3,7 +3,7 @@
 import { type Dispatch, type DispatchStatus, isTerminal } from '../../../domain/dispatch.ts'
 import { agentResult, type ChildReport } from '../../../domain/sub-agent.ts'
 import { deliverObservation } from './inbox.ts'
-import type { Sql } from './refuse-batch.ts'
+import type { Sql } from './sql.ts'
 
 /** SQL condition for a dispatch that a run spawned; false for metadata that cannot be read. */
 export const isSpawned = (metadata: string): string =>

@@ -3,10 +3,10 @@
 import { MAX_TODO_ATTEMPTS, parseTodoCode, type Todo } from '../../../domain/todo.ts'
 import { applyTodoDelta, writeReceipt } from '../../../domain/todo-delta.ts'
 import { iso } from '../../../ports/clock.ts'
+import { receiptFromRow, type SqlRow, todoFromRow } from '../rows/rows.ts'
+import { ensureReadableInBatch } from '../rows/unreadable-rows.ts'
 import { type ApplyOp, findSessionNumber } from './op-context.ts'
-import type { Sql } from './refuse-batch.ts'
-import { receiptFromRow, type SqlRow, todoFromRow } from './rows.ts'
-import { ensureReadableInBatch } from './unreadable-rows.ts'
+import type { Sql } from './sql.ts'
 
 export const applyTodos: ApplyOp<'todos'> = (sql, { op_id, session_id, actions, now }) => {
   const session = findSessionNumber(sql, session_id)

@@ -1,7 +1,7 @@
 /** Table operations on undos. At most one is unfinished. */
 
+import { RefusedBatch } from '../refuse-batch.ts'
 import type { ApplyOp } from './op-context.ts'
-import { RefusedBatch } from './refuse-batch.ts'
 
 export const beginUndo: ApplyOp<'undo_begin'> = (sql, { undo, now }) => {
   const { id, target, ...body } = undo

@@ -2,11 +2,13 @@
 
 import type { UnknownOutcome } from '../../../domain/unknown-outcome.ts'
 import type { Wait } from '../../../domain/wait.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
+import { type SqlRow, UNKNOWN_COLUMNS, unknownFromRow } from '../rows/rows.ts'
+import { ensureReadableInBatch } from '../rows/unreadable-rows.ts'
 import { wakeDispatch } from './create-dispatches.ts'
 import { type ApplyOp, findSessionNumber } from './op-context.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import { type SqlRow, UNKNOWN_COLUMNS, unknownFromRow } from './rows.ts'
-import { ensureReadableInBatch, readableCondition } from './unreadable-rows.ts'
+import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 export const upsertUnknown: ApplyOp<'unknown'> = (sql, op) => {
   const { unknown } = op

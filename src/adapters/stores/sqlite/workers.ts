@@ -7,8 +7,8 @@ import { closeApprovals } from './inbox.ts'
 import { recordInterruptedCalls } from './interrupted-calls.ts'
 import type { ApplyOp } from './op-context.ts'
 import { cancelAgentsOf } from './queue.ts'
+import { readableCondition } from './readable-functions.ts'
 import { deliverAgentResult } from './sub-agents.ts'
-import { readableCondition } from './unreadable-rows.ts'
 
 export const joinWorker: ApplyOp<'join'> = (sql, op) => {
   if (op.alone) sql('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL').run()

@@ -5,7 +5,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { asTirelessError, TirelessError } from '../../../domain/error.ts'
 import type { UnreadableRow } from '../../../domain/unreadable-row.ts'
-import type { EncodedBatch } from './encode-batch.ts'
+import type { EncodedBatch } from '../encode-batch.ts'
 import type { AppliedGroup, GroupWriter } from './writer.ts'
 
 export type WriterReply =

@@ -7,14 +7,15 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../domain/error.ts'
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable-row.ts'
 import type { BatchOutcome, Fence } from '../../../ports/store.ts'
+import type { EncodedBatch, EncodedOp } from '../encode-batch.ts'
+import { type HeldDispatch, staleFence } from '../held-dispatch.ts'
+import { RefusedBatch } from '../refuse-batch.ts'
 import type { NewPosition } from './commit-notes.ts'
 import { COMMIT_COUNT, storeFailedError } from './connection.ts'
-import type { EncodedBatch, EncodedOp } from './encode-batch.ts'
 import { appendFenced } from './journal.ts'
-import type { HeldDispatch } from './op-context.ts'
 import { OP_TABLE, type OpTable } from './ops.ts'
-import { RefusedBatch, type Sql } from './refuse-batch.ts'
-import { addReadableFunctions, isOutOfRange } from './unreadable-rows.ts'
+import { addReadableFunctions, isOutOfRange } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 
 export interface Writer {
   /** Contract: all outcomes are on disk when this returns; throws `store_failed` otherwise. */
@@ -177,11 +178,7 @@ function checkFence(sql: Sql, fence: Fence): HeldDispatch {
   ).get(fence.dispatch_id)
   if (row?.status === 'running' && row.token === fence.token)
     return { dispatch: Number(row.n), session: Number(row.session), session_id: String(row.session_id) }
-  throw new RefusedBatch(
-    'store_fenced',
-    `dispatch ${fence.dispatch_id} is no longer held with token ${fence.token} ` +
-      `(${row ? `now ${row.status}, token ${row.token}` : 'unknown dispatch'})`,
-  )
+  throw staleFence(fence, row)
 }
 
 function applyOp(sql: Sql, ops: OpTable, op: EncodedOp, held: HeldDispatch | undefined): unknown {

@@ -2,9 +2,9 @@
 
 import type { Json } from '../../../../domain/json.ts'
 import type { CycleReads } from '../../../../ports/store/cycles.ts'
-import { cycleFromRow } from '../cycles.ts'
-import { markFromRow, scheduleFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { cycleFromRow } from '../../rows/message-rows.ts'
+import { markFromRow, scheduleFromRow } from '../../rows/rows.ts'
+import { readableCondition } from '../readable-functions.ts'
 import type { RowReader } from './row-reader.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** Reads a window of the dispatches that match a filter, and their number. */
 
 import type { DispatchFilter, QueueReads } from '../../../../ports/store/queue.ts'
-import { DISPATCH_COLUMNS, dispatchFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { DISPATCH_COLUMNS, dispatchFromRow } from '../../rows/rows.ts'
+import { readableCondition } from '../readable-functions.ts'
 import type { RowReader } from './row-reader.ts'
 
 /** Dispatches searched before yielding to the event loop, which takes some milliseconds. */

@@ -1,10 +1,10 @@
 /** Reads documents and facts. */
 
 import type { DocumentReads } from '../../../../ports/store/documents.ts'
+import { documentFromRow, factFromRow, VERSION_COLUMNS, versionFromRow } from '../../rows/rows.ts'
 import { LATEST_VERSION } from '../documents.ts'
 import { buildMatchQuery, RECALL_QUERY } from '../facts.ts'
-import { documentFromRow, factFromRow, VERSION_COLUMNS, versionFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { readableCondition } from '../readable-functions.ts'
 import type { RowReader } from './row-reader.ts'
 
 const LISTED_FACTS = `(?1 IS NULL OR f.agent_id = ?1)

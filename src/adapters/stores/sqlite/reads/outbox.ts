@@ -1,8 +1,9 @@
 /** Reads messages to people. */
 
 import type { OutboxReads } from '../../../../ports/outbox.ts'
-import { DELIVERIES, DUE_MESSAGES, DUE_READABLE_MESSAGES, deliveriesFromRow, postedFromRow } from '../outbox.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { deliveriesFromRow, postedFromRow } from '../../rows/message-rows.ts'
+import { DELIVERIES, DUE_MESSAGES, DUE_READABLE_MESSAGES } from '../outbox.ts'
+import { readableCondition } from '../readable-functions.ts'
 import type { RowReader } from './row-reader.ts'
 
 export function outboxReads({ all }: RowReader): OutboxReads {

@@ -1,9 +1,9 @@
 /** Reads approvals, grants, labels, unknown outcomes and the audit log. */
 
 import type { PermissionReads } from '../../../../ports/store/permissions.ts'
-import { auditLinkFromRow, labelFromRow } from '../grants-and-audit.ts'
-import { APPROVAL_COLUMNS, approvalFromRow, grantFromRow, UNKNOWN_COLUMNS, unknownFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { auditLinkFromRow, labelFromRow } from '../../rows/message-rows.ts'
+import { APPROVAL_COLUMNS, approvalFromRow, grantFromRow, UNKNOWN_COLUMNS, unknownFromRow } from '../../rows/rows.ts'
+import { readableCondition } from '../readable-functions.ts'
 import type { RowReader } from './row-reader.ts'
 
 interface Condition {

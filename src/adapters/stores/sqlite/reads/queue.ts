@@ -3,8 +3,8 @@
 import { DISPATCH_STATUSES, type DispatchStatus } from '../../../../domain/dispatch.ts'
 import { iso } from '../../../../ports/clock.ts'
 import type { DispatchCounts, QueueReads } from '../../../../ports/store/queue.ts'
-import { DISPATCH_COLUMNS, dispatchFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { DISPATCH_COLUMNS, dispatchFromRow } from '../../rows/rows.ts'
+import { readableCondition } from '../readable-functions.ts'
 import { readDispatchesIn, readDispatchWindow } from './dispatch-window.ts'
 import type { RowReader } from './row-reader.ts'
 

@@ -2,10 +2,11 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { TirelessError } from '../../../../domain/error.ts'
-import type { TableName } from '../columns.ts'
+import type { TableName } from '../../rows/columns.ts'
+import type { SqlRow } from '../../rows/rows.ts'
+import { ensureReadable } from '../../rows/unreadable-rows.ts'
 import { storeFailedError } from '../connection.ts'
-import type { SqlRow } from '../rows.ts'
-import { convertBigInts, ensureReadable, isOutOfRange } from '../unreadable-rows.ts'
+import { convertBigInts, isOutOfRange } from '../readable-functions.ts'
 
 export interface RowReader {
   readonly all: (text: string, ...values: readonly (string | number | null)[]) => SqlRow[]

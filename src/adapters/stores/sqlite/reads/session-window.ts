@@ -1,8 +1,8 @@
 /** Reads a window of the sessions that match a filter, their number, and the folders in which they work. */
 
 import type { SessionReads } from '../../../../ports/store/sessions.ts'
-import { SESSION_COLUMNS, sessionFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { SESSION_COLUMNS, sessionFromRow } from '../../rows/rows.ts'
+import { readableCondition } from '../readable-functions.ts'
 import { conditionsOf } from './list-conditions.ts'
 import type { RowReader } from './row-reader.ts'
 

@@ -2,10 +2,10 @@
 
 import type { Observation } from '../../../../domain/observation.ts'
 import type { SessionReads } from '../../../../ports/store/sessions.ts'
+import { SESSION_COLUMNS, sessionFromRow } from '../../rows/rows.ts'
 import { readJournal } from '../read-journal.ts'
+import { readableCondition } from '../readable-functions.ts'
 import { PRUNABLE_SESSIONS } from '../retention.ts'
-import { SESSION_COLUMNS, sessionFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
 import type { RowReader } from './row-reader.ts'
 import { readSessionsIn, readSessionWindow, readWorkspaces } from './session-window.ts'
 

@@ -1,8 +1,9 @@
 /** Reads what was spent, and the selected models. */
 
 import type { SpendingReads } from '../../../../ports/store/spending.ts'
-import { SPEND_QUERY, spendFromRow, sumFromRow, sumQuery } from '../spend.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { spendFromRow, sumFromRow } from '../../rows/spend-rows.ts'
+import { readableCondition } from '../readable-functions.ts'
+import { SPEND_QUERY, sumQuery } from '../spend.ts'
 import type { RowReader } from './row-reader.ts'
 
 export function spendingReads({ all }: RowReader): SpendingReads {

@@ -1,8 +1,8 @@
 /** Reads todos and the receipts of their changes. */
 
 import type { TodoReads } from '../../../../ports/store/todos.ts'
-import { receiptFromRow, todoFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { receiptFromRow, todoFromRow } from '../../rows/rows.ts'
+import { readableCondition } from '../readable-functions.ts'
 import { conditionsOf } from './list-conditions.ts'
 import type { RowReader } from './row-reader.ts'
 

@@ -1,8 +1,8 @@
 /** Reads undos. */
 
 import type { UndoReads } from '../../../../ports/store/undos.ts'
-import { undoFromRow } from '../rows.ts'
-import { readableCondition } from '../unreadable-rows.ts'
+import { undoFromRow } from '../../rows/rows.ts'
+import { readableCondition } from '../readable-functions.ts'
 import type { RowReader } from './row-reader.ts'
 
 export function undoReads({ all, readOne }: RowReader): UndoReads {

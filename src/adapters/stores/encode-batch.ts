@@ -1,7 +1,7 @@
 /** Encodes batches for the writer. Records become JSON text here, which is cheaper to pass to a thread than objects. */
 
-import { asTirelessError } from '../../../domain/error.ts'
-import type { Batch, Fence, Op } from '../../../ports/store.ts'
+import { asTirelessError } from '../../domain/error.ts'
+import type { Batch, Fence, Op } from '../../ports/store.ts'
 import { describeUnstorable } from './check-storable.ts'
 
 type Append = Extract<Op, { op: 'append' }>

@@ -8,9 +8,9 @@
  */
 
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { TirelessError } from '../../../domain/error.ts'
-import type { AuditHead, AuditKey, AuditSeal } from '../../../ports/audit.ts'
-import type { BatchOutcome, OpResults, Store } from '../../../ports/store.ts'
+import { TirelessError } from '../../domain/error.ts'
+import type { AuditHead, AuditKey, AuditSeal } from '../../ports/audit.ts'
+import type { BatchOutcome, OpResults, Store } from '../../ports/store.ts'
 import type { EncodedBatch } from './encode-batch.ts'
 
 export interface AuditSealOptions {

@@ -1,7 +1,6 @@
-/** The error with which an op refuses its batch, and the type of prepared statements. */
+/** The error with which an op refuses its batch. */
 
-import type { StatementSync } from 'node:sqlite'
-import type { RefusalCode } from '../../../ports/store.ts'
+import type { RefusalCode } from '../../ports/store.ts'
 
 /**
  * Thrown while applying an op: the batch is rolled back and this error is its outcome. Any other error is a failure of
@@ -14,6 +13,3 @@ export class RefusedBatch extends Error {
     this.code = code
   }
 }
-
-/** Returns the prepared statement for an SQL text. */
-export type Sql = (text: string) => StatementSync

@@ -1,4 +1,4 @@
-/** Converts rows to domain types. */
+/** Converts rows to domain types, and names their columns in SQL that every store understands. */
 
 import type { Approval } from '../../../domain/approval.ts'
 import type { Dispatch, DispatchStatus } from '../../../domain/dispatch.ts'
@@ -20,7 +20,7 @@ const asText = (value: SqlRow[string] | undefined): string => String(value)
 const asTextOrNull = (value: SqlRow[string] | undefined): string | null => (value == null ? null : String(value))
 
 /** An unreadable lease of the worker counts as no lease, so that the dispatch stays readable. */
-const LEASE_UNTIL = `iif(w.lease_until BETWEEN 0 AND ${MAX_INSTANT_MS}, w.lease_until, NULL) AS lease_until`
+const LEASE_UNTIL = `CASE WHEN w.lease_until BETWEEN 0 AND ${MAX_INSTANT_MS} THEN w.lease_until END AS lease_until`
 
 export const DISPATCH_COLUMNS = `d.*, s.session_id, ${LEASE_UNTIL}, p.dispatch_id AS parent_id
   FROM dispatches d JOIN sessions s ON s.n = d.session LEFT JOIN workers w ON w.epoch = d.epoch

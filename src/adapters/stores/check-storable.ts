@@ -1,11 +1,11 @@
 /** Refuses values that could be written but not read back unchanged. */
 
-import type { JournalRecord, Usage } from '../../../domain/journal-record.ts'
-import { isCount, isInstant, isTokenCount } from '../../../domain/limits.ts'
-import type { Op } from '../../../ports/store.ts'
-import { OP_SHAPES } from './columns.ts'
-import { journalRecordShape } from './record-shapes.ts'
-import { describeInvalid } from './value-shapes.ts'
+import type { JournalRecord, Usage } from '../../domain/journal-record.ts'
+import { isCount, isInstant, isTokenCount } from '../../domain/limits.ts'
+import type { Op } from '../../ports/store.ts'
+import { OP_SHAPES } from './rows/columns.ts'
+import { journalRecordShape } from './rows/record-shapes.ts'
+import { describeInvalid } from './rows/value-shapes.ts'
 
 /** Contract: why the op cannot be stored; undefined if it can. Pure. */
 export function describeUnstorable(op: Op): string | undefined {

@@ -1,11 +1,8 @@
 /** Groups the commits of one turn of the event loop, so that they share an fsync. */
 
-import { TirelessError } from '../../../domain/error.ts'
-import type { Batch, BatchOutcome, Store } from '../../../ports/store.ts'
-import type { AuditSealWriter } from './audit-seal.ts'
-import type { CommitNotes } from './commit-notes.ts'
-import { encodeBatch } from './encode-batch.ts'
-import type { GroupWriter } from './writer.ts'
+import { TirelessError } from '../../domain/error.ts'
+import type { Batch, BatchOutcome, Store } from '../../ports/store.ts'
+import { type EncodedBatch, encodeBatch } from './encode-batch.ts'
 
 /** A group of this size is committed without waiting for more. */
 const FULL_GROUP = 16
@@ -19,12 +16,25 @@ interface PendingCommit {
   reject(error: unknown): void
 }
 
+/** What a writer says about a group that is on disk. */
+interface GroupOutcomes {
+  readonly outcomes: readonly BatchOutcome[]
+}
+
+interface GroupedWrites<A extends GroupOutcomes> {
+  /** Contract: applies the groups one after the other; each is on disk when this resolves. */
+  apply(batches: readonly EncodedBatch[]): Promise<A>
+  close(): Promise<void>
+  /** Called before the commits of a group are acknowledged. Contract: never throws. */
+  onApplied(batches: readonly EncodedBatch[], applied: A): void
+  /** True: a group can fail and a later one succeed, because the database is another process that may come back. */
+  readonly mayComeBack?: boolean
+}
+
 const dispatchOf = ({ batches }: PendingCommit): string | undefined => batches[0]?.fence?.dispatch_id
 
-export class CommitGroups {
-  readonly #writer: GroupWriter
-  readonly #notes: CommitNotes
-  readonly #seal: AuditSealWriter | undefined
+export class CommitGroups<A extends GroupOutcomes> {
+  readonly #writer: GroupedWrites<A>
   #pending: PendingCommit[] = []
   #busy: Promise<void> | undefined
   #isScheduled = false
@@ -34,10 +44,8 @@ export class CommitGroups {
   #loneDispatch: string | undefined
   #directCommits = 0
 
-  constructor(writer: GroupWriter, notes: CommitNotes, seal: AuditSealWriter | undefined) {
+  constructor(writer: GroupedWrites<A>) {
     this.#writer = writer
-    this.#notes = notes
-    this.#seal = seal
   }
 
   commit: Store['commit'] = (batches) => {
@@ -98,9 +106,9 @@ export class CommitGroups {
   async #apply(group: readonly PendingCommit[]): Promise<void> {
     try {
       const written = group.flatMap((waiting) => waiting.batches.map(encodeBatch))
-      const { outcomes, position: moved } = await this.#writer.apply(written)
-      if (moved) this.#notes.add(moved, written, outcomes)
-      this.#seal?.recordCommit(written, outcomes)
+      const applied = await this.#writer.apply(written)
+      const { outcomes } = applied
+      this.#writer.onApplied(written, applied)
       this.#commits += 1
       let from = 0
       for (const { batches, resolve } of group) {
@@ -112,13 +120,17 @@ export class CommitGroups {
     }
   }
 
-  /** After a failed sync nothing may be acknowledged, so the store stays broken until the process restarts. */
+  /**
+   * After a failed sync nothing may be acknowledged, so the store stays broken until the process restarts. If the
+   * database may come back, only the commits that were waiting fail.
+   */
   #breakOff(group: readonly PendingCommit[], error: unknown): void {
-    this.#broken =
+    const failure =
       error instanceof TirelessError
         ? error
         : new TirelessError('store_failed', 'the store cannot commit', { cause: error })
-    for (const waiting of group.concat(this.#pending)) waiting.reject(this.#broken)
+    if (!this.#writer.mayComeBack) this.#broken = failure
+    for (const waiting of group.concat(this.#pending)) waiting.reject(failure)
     this.#pending = []
   }
 }
