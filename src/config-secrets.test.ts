@@ -160,8 +160,8 @@ describe('unused keys and sources', () => {
   test('keys without effect are listed, of an unused branch only its top', () => {
     const later = ['channels.slack', 'channels.telegram']
     assert.deepEqual(load(DOCUMENTED).unused, later)
-    assert.deepEqual(load('store: postgres://db/x\nsandbox: off\nkernel: { id: k, max_concurrent: 2 }').unused, [
-      'store',
+    assert.deepEqual(load('channels: { slack: { a: 1 } }\nstore: postgres://db/x\nkernel: { id: k }').unused, [
+      'channels.slack',
     ])
   })
 

@@ -78,9 +78,12 @@ describe('exit codes', () => {
 
   test('config check: 0 with the unused keys listed; 1 with every problem named', async (t) => {
     const home = freshFolder(t)
-    writeFileSync(join(home, 'tireless.yaml'), 'kernel: { schedule: "*/5 * * * *" }\nstore: postgres://db/t\n')
+    writeFileSync(
+      join(home, 'tireless.yaml'),
+      'kernel: { schedule: "*/5 * * * *" }\nchannels: { slack: { app_id: x } }\n',
+    )
     const good = await tirelessJson(home, 'config', 'check')
-    assert.deepEqual({ exit: good.exit, unused: good.unused }, { exit: 0, unused: ['store'] })
+    assert.deepEqual({ exit: good.exit, unused: good.unused }, { exit: 0, unused: ['channels.slack'] })
     writeFileSync(join(home, 'tireless.yaml'), 'kernel: { max_concurent: 5 }\nbudget: { per_day_usd: lots }\n')
     const bad = await tireless(home, 'config', 'check')
     assert.equal(bad.exit, 1)

@@ -9,8 +9,8 @@ import { freshFolder, openApp } from './support/open-app.ts'
 
 const KERNEL = 'kernel: { agents: [{ agent_id: a, prompt: look }] }\n'
 const UNSUPPORTED: readonly (readonly [string, RegExp])[] = [
-  ['store: postgres://joe:hunter2@db/x\n', /tireless\.yaml:2: store is not supported yet; do this: write/],
-  ['channels:\n  slack: { app_id: x }\n', /tireless\.yaml:3: channels\.slack is not supported.*webhook/],
+  ['channels:\n  slack: { app_id: hunter2 }\n', /tireless\.yaml:3: channels\.slack is not supported yet.*webhook/],
+  ['channels: { telegram: { token: hunter2 } }\n', /tireless\.yaml:2: channels\.telegram is not supported yet/],
 ]
 
 test('a home with an unsupported setting is not opened; file, line and remedy are named', async (t) => {
@@ -28,25 +28,25 @@ test('a home with an unsupported setting is not opened; file, line and remedy ar
 
 test('start, once and run refuse it on the command line; config check names it', async (t) => {
   const home = freshFolder(t)
-  writeFileSync(join(home, 'tireless.yaml'), `${KERNEL}store: postgres://db/x\n`)
+  writeFileSync(join(home, 'tireless.yaml'), `${KERNEL}channels: { slack: { app_id: x } }\n`)
   for (const args of [['start', '--until-idle'], ['once'], ['run', 'a task']]) {
     const { exit, stderr } = await tireless(home, ...args)
     assert.equal(exit, 1, args.join(' '))
-    assert.match(stderr, /config_invalid: .*tireless\.yaml:2: store is not supported yet/, args.join(' '))
+    assert.match(stderr, /config_invalid: .*tireless\.yaml:2: channels\.slack is not supported yet/, args.join(' '))
   }
   const { exit, stdout } = await tireless(home, 'config', 'check')
   assert.equal(exit, 0)
-  assert.match(stdout, /not supported yet: store/)
+  assert.match(stdout, /not supported yet: channels\.slack/)
 })
 
 test('a changed file with such a setting is refused, and the last valid one stays in use', async (t) => {
   const app = await openApp(t, { yaml: KERNEL })
   const config = app.service('config')
-  writeFileSync(config.file, `${KERNEL}store: postgres://db/x\n`)
+  writeFileSync(config.file, `${KERNEL}channels: { slack: { app_id: x } }\n`)
   assert.equal(config.refresh(), 'refused')
-  assert.equal(config.loaded.config.store, 'sqlite')
+  assert.deepEqual(config.loaded.config.channels, {})
   const { degraded } = await app.run('status', {})
-  assert.ok(degraded.some((text) => /the last valid one stays in use: .*store is not supported/.test(text)))
+  assert.ok(degraded.some((text) => /the last valid one stays in use: .*channels\.slack is not supported/.test(text)))
 })
 
 test('start refuses an unknown channel for notices, and names the known ones', async (t) => {

@@ -6,7 +6,6 @@ import type { Json } from '../domain/json.ts'
 
 /** What to do instead, by the first part of the key. */
 const ALTERNATIVES: Readonly<Record<string, string>> = {
-  store: 'write `store: sqlite`, or remove the key',
   channels: 'remove the key; use `lark`, `webhook`, or `console` and `desktop`, which need no entry',
 }
 

@@ -58,7 +58,7 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   residents: 'any',
   sources: 'any',
   plugins: 'any',
-  store: ['sqlite'],
+  store: 'any',
 }
 
 /** The keys in `data` that have no effect. If a whole branch has no effect, only its top key is listed. */

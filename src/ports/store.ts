@@ -21,7 +21,11 @@ export interface Fence {
   readonly token: number
 }
 
-/** An op that depends on the time carries it; a store has no clock. */
+/**
+ * An op that depends on the time carries it; a store has no clock. Leases are the exception: a store that several
+ * machines share may measure them (`join`, `beat`, `recover`, `workers`) by its own clock, and takes only their length
+ * from the op, because clocks of machines differ.
+ */
 export type Op =
   | QueueOp
   | SessionOp
@@ -90,7 +94,9 @@ export interface Store
   /**
    * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that
    * dispatch is running under that token. Resolves after fsync. If a write or fsync fails, this call and every later
-   * call reject with `store_failed`: nothing is acknowledged after a failed sync.
+   * call reject with `store_failed`: nothing is acknowledged after a failed sync. If the database is another process
+   * and away, the call waits for a bounded time before it rejects; what it did is then not known, and later calls are
+   * tried again.
    */
   commit(batches: readonly Batch[]): Promise<readonly BatchOutcome[]>
   /** Contract: checks for damage on disk, off the main thread; returns the problems found. */
@@ -107,6 +113,11 @@ export interface Store
    * resolves with its schema version.
    */
   backup(file: string): Promise<{ readonly schema: number }>
+  /**
+   * Contract: calls the listener when another process has committed what may be work, sooner or later, also without
+   * reason. Returns how to stop. Absent if no other process writes to the store.
+   */
+  onChange?(listener: () => void): () => void
   /** Contract: number of fsynced groups of batches since the store was opened. */
   commits(): number
   /** Contract: idempotent; waits for running operations. */

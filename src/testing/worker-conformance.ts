@@ -35,12 +35,14 @@ export const workerConformance: readonly ConformanceCase[] = [
       const recover = async (now: number): Promise<number> =>
         (await commitOne(store, [{ op: 'recover', now }]))[0].recovered.length
       assert.equal(await recover(TEST_NOW + TEST_LEASE_MS - 1), 0)
-      await commitOne(store, [{ op: 'beat', epoch, lease_until: TEST_NOW + 3 * TEST_LEASE_MS }])
+      await commitOne(store, [{ op: 'beat', epoch, now: TEST_NOW, lease_until: TEST_NOW + 3 * TEST_LEASE_MS }])
       assert.equal(await recover(TEST_NOW + 2 * TEST_LEASE_MS), 0)
       assert.equal((await store.workers(TEST_NOW + 2 * TEST_LEASE_MS)).length, 2)
       assert.equal(await recover(TEST_NOW + 3 * TEST_LEASE_MS), 1)
       assert.equal((await store.workers(TEST_NOW + 3 * TEST_LEASE_MS)).length, 1)
-      const [{ alive }] = await commitOne(store, [{ op: 'beat', epoch, lease_until: TEST_NOW + 9 * TEST_LEASE_MS }])
+      const [{ alive }] = await commitOne(store, [
+        { op: 'beat', epoch, now: TEST_NOW, lease_until: TEST_NOW + 9 * TEST_LEASE_MS },
+      ])
       assert.equal(alive, false)
       await assertRefusedWith('store_fenced', commitOne(store, [{ op: 'claim', epoch, limit: 1, now: TEST_NOW }]))
     },

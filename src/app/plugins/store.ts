@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
 import { newSecret } from '../../adapters/system/ids.ts'
 import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
 import { createWakeSignal, ringOnCommit } from '../../kernel/queue/wake-signal.ts'
-import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import { withErrorLog, withRedaction, withSemanticRecall } from '../store-wrappers.ts'
 
@@ -17,16 +17,25 @@ export function store(): Plugin {
     provides: ['store', 'bell'],
     async setup(host) {
       const bell = createWakeSignal()
-      const { database, auditKey: keyFile, auditHead: headFile } = host.get('home')
-      const audit = { keyFile, headFile, newKey: newSecret }
-      const sqlite = await openSqliteStore({ file: database, clock: host.get('clock'), audit })
-      const lost = (await fallbackIfUnreadable(sqlite.setting(LOST_COMMITS), null)) as LostCommits | null
+      const database = await openDatabase(host)
+      const lost = (await fallbackIfUnreadable(database.setting(LOST_COMMITS), null)) as LostCommits | null
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
-      const hidden = withRedaction(withSemanticRecall(sqlite, host.get('embedders')), host.get('secrets').hide)
+      const hidden = withRedaction(withSemanticRecall(database, host.get('embedders')), host.get('secrets').hide)
       opened = ringOnCommit(withErrorLog(hidden, host.get('log')), bell)
+      database.onChange?.(() => bell.ring())
       host.provide('bell', bell)
       host.provide('store', opened)
     },
     stop: () => opened?.close(),
   })
+}
+
+/** The database that the configuration names. The driver of PostgreSQL is loaded only if it is used. */
+async function openDatabase(host: PluginHost): Promise<Store> {
+  const { database, auditKey: keyFile, auditHead: headFile } = host.get('home')
+  const [clock, audit] = [host.get('clock'), { keyFile, headFile, newKey: newSecret }]
+  const { store: address } = host.get('config').loaded.config
+  if (address === 'sqlite') return openSqliteStore({ file: database, clock, audit })
+  const { openPostgresStore } = await import('../../adapters/stores/postgres/store.ts')
+  return openPostgresStore({ url: address, clock, audit, writerId: newSecret() })
 }

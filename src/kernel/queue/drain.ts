@@ -244,7 +244,7 @@ async function claim(
     // The same commit renews the lease, which may have expired while the worker was idle.
     const [claimed] = await commitOne(engine.store, [
       'only' in wanted ? { ...op, ...wanted } : { ...op, except: [...held.ids], last: [...wanted.last] },
-      { op: 'beat', epoch, lease_until: now + LEASE_MS },
+      { op: 'beat', epoch, now, lease_until: now + LEASE_MS },
     ])
     return claimed
   })
@@ -283,6 +283,7 @@ async function beat(
     const rung = wakeSignal.ringCount()
     if (!isBusy() && rung === lastRung) continue
     lastRung = rung
-    await commitOne(engine.store, [{ op: 'beat', epoch, lease_until: engine.clock.now() + LEASE_MS }])
+    const now = engine.clock.now()
+    await commitOne(engine.store, [{ op: 'beat', epoch, now, lease_until: now + LEASE_MS }])
   }
 }

@@ -15,7 +15,7 @@ export type QueueOp =
       readonly lease_until: number
       readonly alone: boolean
     }
-  | { readonly op: 'beat'; readonly epoch: number; readonly lease_until: number }
+  | { readonly op: 'beat'; readonly epoch: number; readonly now: number; readonly lease_until: number }
   /** Ends the epoch; its running dispatches become pending. */
   | { readonly op: 'leave'; readonly epoch: number; readonly now: number }
   /**

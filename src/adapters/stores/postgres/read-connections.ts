@@ -1,0 +1,74 @@
+/** Connections for reads: few, opened when they are needed, and opened again when they are lost. */
+
+import { TirelessError } from '../../../domain/error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import { ConnectionLost, PgConnection, type PgSettings, type PgValue, type Queries } from './connection.ts'
+import { databaseError } from './writer.ts'
+
+/** Each takes many queries at once; more than one, so that a long list does not hold up short reads. */
+const MAX_CONNECTIONS = 3
+
+interface ReadOptions {
+  readonly settings: PgSettings
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
+  /** How long a read waits for a database that is away. */
+  readonly patienceMs: number
+}
+
+interface Slot {
+  connection: Promise<PgConnection> | undefined
+  queries: number
+}
+
+export class ReadConnections implements Queries {
+  readonly #options: ReadOptions
+  readonly #slots: readonly Slot[] = Array.from({ length: MAX_CONNECTIONS }, () => ({
+    ...{ connection: undefined, queries: 0 },
+  }))
+  #isClosed = false
+
+  constructor(options: ReadOptions) {
+    this.#options = options
+  }
+
+  all = (text: string, ...values: readonly PgValue[]) => this.#read((connection) => connection.all(text, ...values))
+  get = (text: string, ...values: readonly PgValue[]) => this.#read((connection) => connection.get(text, ...values))
+  run = (text: string, ...values: readonly PgValue[]) => this.#read((connection) => connection.run(text, ...values))
+
+  async #read<T>(query: (connection: PgConnection) => Promise<T>): Promise<T> {
+    const { clock, patienceMs } = this.#options
+    const until = clock.monotonic() + patienceMs
+    for (let failures = 0; ; failures += 1)
+      try {
+        return await this.#readOnce(query)
+      } catch (thrown) {
+        if (this.#isClosed) throw new TirelessError('store_closed', 'the store is closed', { cause: thrown })
+        if (!(thrown instanceof ConnectionLost) || clock.monotonic() >= until) throw databaseError('read', thrown)
+        await clock.sleep(Math.min(1000, 20 * 2 ** failures))
+      }
+  }
+
+  async #readOnce<T>(query: (connection: PgConnection) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new TirelessError('store_closed', 'the store is closed')
+    // The first idle one; so a process that reads one thing at a time opens one connection.
+    const slot = this.#slots.reduce((best, other) => (other.queries < best.queries ? other : best))
+    slot.queries += 1
+    try {
+      return await query(await this.#connect(slot))
+    } finally {
+      slot.queries -= 1
+    }
+  }
+
+  async #connect(slot: Slot): Promise<PgConnection> {
+    const connection = await slot.connection?.catch(() => undefined)
+    if (connection?.isOpen) return connection
+    slot.connection = PgConnection.open(this.#options.settings)
+    return slot.connection
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all(this.#slots.map(async (slot) => (await slot.connection?.catch(() => undefined))?.close()))
+  }
+}

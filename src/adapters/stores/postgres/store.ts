@@ -1,0 +1,112 @@
+/**
+ * The PostgreSQL store: the same contract as the SQLite store, for several processes on one database.
+ *
+ * While the database is away, commits and reads wait; after a bounded time they are rejected with `store_failed`, and
+ * later calls are tried again.
+ */
+
+import type { Clock } from '../../../ports/clock.ts'
+import type { Store } from '../../../ports/store.ts'
+import { type AuditSealOptions, AuditSealWriter } from '../audit-seal.ts'
+import { CommitGroups } from '../commit-groups.ts'
+import { SkippedRows } from '../rows/skipped-rows.ts'
+import { ChangeFeed } from './change-feed.ts'
+import { PgConnection, parseStoreUrl } from './connection.ts'
+import { copyToFile } from './copy-to-file.ts'
+import { migrateDatabase } from './migrate.ts'
+import { ReadConnections } from './read-connections.ts'
+import { pgCycleReads, pgSpendingReads, pgTodoReads, pgUndoReads } from './reads/cycles.ts'
+import { pgDocumentReads, pgOutboxReads } from './reads/documents.ts'
+import { pgPermissionReads } from './reads/permissions.ts'
+import { pgQueueReads } from './reads/queue.ts'
+import { createPgRowReader } from './reads/row-reader.ts'
+import { pgSessionReads } from './reads/sessions.ts'
+import { findDamage, scanForUnreadable } from './scan-rows.ts'
+import { databaseError, PgWriter } from './writer.ts'
+
+interface PostgresOptions {
+  /** `postgres://user:password@host/database`; `?prepare=false` for poolers without prepared statements. */
+  readonly url: string
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
+  /** A random id of this process: letters, digits and hyphens. */
+  readonly writerId: string
+  /** How long commits and reads wait for a database that is away. */
+  readonly patienceMs?: number
+  /** How often to look for commits of other processes, beside their notifications. */
+  readonly pollMs?: number
+  /** `given`: leases follow the instants of the ops, for tests. Default: the database's clock. */
+  readonly leases?: 'database' | 'given'
+  /** Files of the audit key. */
+  readonly audit?: AuditSealOptions
+}
+
+const DEFAULT_PATIENCE_MS = 120_000
+const DEFAULT_POLL_MS = 5000
+
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { clock, patienceMs = DEFAULT_PATIENCE_MS, leases = 'database', pollMs = DEFAULT_POLL_MS } = options
+  const id = options.writerId.replaceAll(/[^\w-]/g, '')
+  const settings = parseStoreUrl(options.url)
+  await prepareDatabase(settings)
+  let seal: AuditSealWriter | undefined
+  const connections = new ReadConnections({ settings, clock, patienceMs })
+  const writer = new PgWriter({
+    ...{ settings, clock, patienceMs, leases, id },
+    auditKey: () => seal?.key,
+  })
+  const skipped = new SkippedRows()
+  const rows = createPgRowReader(connections, (row) => skipped.add(row))
+  const permissions = pgPermissionReads(rows)
+  seal = options.audit && (await AuditSealWriter.open(options.audit, permissions))
+  const group = new CommitGroups({
+    ...{ apply: writer.apply.bind(writer), close: writer.close.bind(writer), mayComeBack: true },
+    onApplied: (batches, { outcomes }) => seal?.recordCommit(batches, outcomes),
+  })
+  const feed = new ChangeFeed({ settings, clock, reads: connections, writerId: id, pollMs })
+  let closing: Promise<void> | undefined
+  const closeAll = async (): Promise<void> => {
+    await group.drain()
+    await Promise.all([group.close(), connections.close(), feed.close()])
+    seal?.close()
+  }
+  return {
+    ...pgQueueReads(rows, leases),
+    ...pgSessionReads(rows),
+    ...pgCycleReads(rows),
+    ...permissions,
+    ...pgSpendingReads(rows),
+    ...pgDocumentReads(rows),
+    ...pgOutboxReads(rows),
+    ...pgTodoReads(rows),
+    ...pgUndoReads(rows),
+    commit: group.commit,
+    commits: () => group.commits,
+    verify: () => findDamage(settings),
+    async unreadable() {
+      const found = await scanForUnreadable(settings)
+      skipped.replace(found)
+      return found
+    },
+    skipped: () => skipped.all(),
+    backup: (to) => copyToFile(settings, to),
+    onChange: (listener) => feed.subscribe(listener),
+    close() {
+      closing ??= closeAll()
+      return closing
+    },
+  }
+}
+
+/** Contract: the database can be reached and has the current schema; else throws why not. */
+async function prepareDatabase(settings: ReturnType<typeof parseStoreUrl>): Promise<void> {
+  try {
+    const connection = await PgConnection.open(settings)
+    try {
+      await migrateDatabase(connection)
+    } finally {
+      await connection.close()
+    }
+  } catch (thrown) {
+    throw databaseError('create its tables', thrown)
+  }
+}

@@ -1,0 +1,94 @@
+/** Operations on workers in PostgreSQL: one row per epoch, with a lease by the database's clock. */
+
+import { statusAfterCrash } from '../../../domain/dispatch.ts'
+import type { SqlRow } from '../rows/rows.ts'
+import type { Queries } from './connection.ts'
+import { closeAllApprovals } from './inbox.ts'
+import { recordInterrupted } from './interrupted-calls.ts'
+import { type ApplyPgOp, isReadable, lockDispatches, takeWideLock } from './op-context.ts'
+import { cancelSpawned } from './queue.ts'
+import { deliverResult } from './sub-agents.ts'
+
+const join: ApplyPgOp<'join'> = async (db, op) => {
+  const now = await db.leaseNow(op.now)
+  if (op.alone) await db.run('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL')
+  const [row] = await db.all(
+    'INSERT INTO workers (name, joined_at, lease_until) VALUES ($1, $2, $3) RETURNING epoch',
+    ...[op.name, now, now + op.lease_until - op.now],
+  )
+  return { epoch: Number(row?.epoch) }
+}
+
+const beat: ApplyPgOp<'beat'> = async (db, op) => {
+  const until = (await db.leaseNow(op.now)) + op.lease_until - op.now
+  const changed = await db.run(
+    'UPDATE workers SET lease_until = $1 WHERE epoch = $2 AND left_at IS NULL',
+    until,
+    op.epoch,
+  )
+  return { alive: changed === 1 }
+}
+
+const leave: ApplyPgOp<'leave'> = async (db, op) => {
+  await takeWideLock(db)
+  await db.run('UPDATE workers SET left_at = $1 WHERE epoch = $2 AND left_at IS NULL', op.now, op.epoch)
+  const released = await db.run(
+    `UPDATE dispatches SET status = 'pending', epoch = NULL, updated_at = $1 WHERE status = 'running' AND epoch = $2`,
+    ...[op.now, op.epoch],
+  )
+  return { released }
+}
+
+const recover: ApplyPgOp<'recover'> = async (db, op) => {
+  const expired = 'left_at IS NULL AND lease_until <= $1'
+  const now = await db.leaseNow(op.now)
+  const recovered: string[] = []
+  const dead: string[] = []
+  if (!(await db.get(`SELECT 1 FROM workers WHERE ${expired} LIMIT 1`, now))) return { lost: 0, recovered, dead }
+  await takeWideLock(db)
+  // A worker whose row is locked is claiming or renewing its lease now.
+  const lost = await db.all(`SELECT epoch FROM workers WHERE ${expired} ORDER BY epoch FOR UPDATE SKIP LOCKED`, now)
+  for (const { epoch } of lost) {
+    for (const orphan of await lockOrphans(db, Number(epoch))) {
+      const status = await requeue(db, orphan, op.now)
+      const list = status === 'dead' ? dead : recovered
+      list.push(String(orphan.dispatch_id))
+    }
+    await db.run('UPDATE workers SET left_at = $1 WHERE epoch = $2', op.now, Number(epoch))
+  }
+  return { lost: lost.length, recovered, dead }
+}
+
+async function lockOrphans(db: Queries, epoch: number): Promise<readonly SqlRow[]> {
+  const found = await db.all("SELECT n FROM dispatches WHERE status = 'running' AND epoch = $1", epoch)
+  const rows = await lockDispatches(
+    db,
+    found.map(({ n }) => Number(n)),
+  )
+  return rows.filter((row) => row.status === 'running' && row.epoch === epoch && isReadable('dispatches', row))
+}
+
+/** A dispatch of a worker that is gone becomes pending, or dead after too many crashes without a new record. */
+async function requeue(db: Queries, orphan: SqlRow, now: number): Promise<'pending' | 'dead'> {
+  const [n, session] = [Number(orphan.n), Number(orphan.session)]
+  const owner = await db.get('SELECT head FROM sessions WHERE n = $1', session)
+  const hasMoved = Number(owner?.head) > Number(orphan.head_at_claim)
+  const crashes = hasMoved ? 0 : Number(orphan.crashes) + 1
+  const status = statusAfterCrash(crashes)
+  const isDead = status === 'dead'
+  const error = isDead ? `the process died ${crashes} times in a row during this dispatch without progress` : null
+  await db.run(
+    `UPDATE dispatches SET status = $1, epoch = NULL, crashes = $2, error = $3, failure_class = $4, updated_at = $5
+     WHERE n = $6`,
+    ...[status, crashes, error, isDead ? 'infra' : null, now, n],
+  )
+  if (isDead) {
+    await recordInterrupted(db, session, String(orphan.dispatch_id))
+    await closeAllApprovals(db, session, 'the run ended: dead', now)
+    await deliverResult(db, n, undefined, now)
+    await cancelSpawned(db, n, now)
+  }
+  return status
+}
+
+export const workerOps = { join, beat, leave, recover }

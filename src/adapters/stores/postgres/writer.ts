@@ -1,0 +1,164 @@
+/**
+ * The writer of one process: one connection, one transaction per group.
+ *
+ * Each process has a row in `writers` with the number of its last committed group, written in the group's transaction.
+ * If the connection is lost during a COMMIT, the row tells whether the group was committed. So a group is applied once,
+ * also when the database restarts or fails over to a replica that has every acknowledged commit.
+ */
+
+import { TirelessError } from '../../../domain/error.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { BatchOutcome, Op } from '../../../ports/store.ts'
+import type { EncodedBatch } from '../encode-batch.ts'
+import { applyBatches, applyWithSavepoints, LoneRefusal, NeedsSavepoints } from './apply-group.ts'
+import { ConnectionLost, isConflict, PgConnection, type PgSettings } from './connection.ts'
+import { GroupTransaction } from './transaction.ts'
+
+interface WriterOptions {
+  readonly settings: PgSettings
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
+  /** Random, of this process. */
+  readonly id: string
+  /** How long a commit waits for a database that is away. */
+  readonly patienceMs: number
+  readonly leases: 'database' | 'given'
+  auditKey(): string | undefined
+}
+
+/** Ops after which other processes may have something to do. */
+const WAKING: ReadonlySet<Op['op']> = new Set([
+  ...(['enqueue', 'publish', 'resolve', 'ask', 'answer', 'unknown', 'settle', 'park', 'release', 'cancel'] as const),
+  ...(['pause', 'retry', 'prioritize', 'promote', 'recover', 'leave', 'post', 'revise', 'set', 'set_aside'] as const),
+  ...(['schedule_put', 'schedule_remove', 'schedule_pause'] as const),
+])
+
+/** What is known about a group while it is tried. */
+interface GroupProgress {
+  readonly batches: readonly EncodedBatch[]
+  needsSavepoints: boolean
+  /** Outcomes of attempts whose COMMIT was sent and not answered, by their number. */
+  readonly doubtful: Map<number, readonly BatchOutcome[]>
+}
+
+export class PgWriter {
+  readonly #options: WriterOptions
+  #connection: PgConnection | undefined
+  /** The number of the last committed attempt, and of the last attempt. */
+  #committed = 0
+  #attempt = 0
+  #isClosed = false
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  /** Contract: the outcomes of the batches, which are committed; throws `store_failed` if that did not succeed. */
+  async apply(batches: readonly EncodedBatch[]): Promise<{ readonly outcomes: readonly BatchOutcome[] }> {
+    const { clock, patienceMs } = this.#options
+    const until = clock.monotonic() + patienceMs
+    const progress: GroupProgress = { batches, needsSavepoints: false, doubtful: new Map() }
+    for (let failures = 0; ; failures += 1)
+      try {
+        return { outcomes: await this.#try(progress, failures > 0) }
+      } catch (thrown) {
+        const mayRetry = thrown instanceof ConnectionLost || isConflict(thrown) || thrown instanceof NeedsSavepoints
+        if (thrown instanceof ConnectionLost) await this.#disconnect()
+        if (!mayRetry || this.#isClosed || clock.monotonic() >= until) throw databaseError('commit', thrown)
+        if (!(thrown instanceof NeedsSavepoints)) await clock.sleep(pauseAfter(failures))
+      }
+  }
+
+  async #try(progress: GroupProgress, isRepeated: boolean): Promise<readonly BatchOutcome[]> {
+    const connection = await this.#connect()
+    if (isRepeated) {
+      const settled = await this.#settleDoubt(connection, progress)
+      if (settled) return settled
+    }
+    const { batches } = progress
+    const transaction = new GroupTransaction(connection, this.#options)
+    const commit = (outcomes: readonly BatchOutcome[]) => this.#commit(transaction, progress, outcomes)
+    try {
+      return progress.needsSavepoints
+        ? await applyWithSavepoints(transaction, batches, commit)
+        : await applyBatches(transaction, batches, commit)
+    } catch (thrown) {
+      await transaction.rollback()
+      if (thrown instanceof LoneRefusal) return [thrown.outcome]
+      if (thrown instanceof NeedsSavepoints) progress.needsSavepoints = true
+      throw thrown
+    }
+  }
+
+  async #commit(
+    transaction: GroupTransaction,
+    { batches, doubtful }: GroupProgress,
+    outcomes: readonly BatchOutcome[],
+  ): Promise<void> {
+    this.#attempt += 1
+    const number = this.#attempt
+    const wakes = batches.some(({ ops }, i) => outcomes[i]?.ok && ops.some(({ op }) => WAKING.has(op)))
+    doubtful.set(number, outcomes)
+    const mark = `SELECT mark_group('${this.#options.id}', ${this.#committed}, ${number}, ${wakes})`
+    if (await transaction.commit(mark)) this.#committed = number
+    doubtful.delete(number)
+  }
+
+  /**
+   * Contract: the outcomes, if an attempt whose COMMIT was not answered was committed. Waits for a transaction of the
+   * lost connection that the database still works on, because it has locked the row, or will fail at it.
+   */
+  async #settleDoubt(
+    connection: PgConnection,
+    { doubtful }: GroupProgress,
+  ): Promise<readonly BatchOutcome[] | undefined> {
+    const { id } = this.#options
+    const row = await connection.get('SELECT n FROM writers WHERE id = $1 FOR UPDATE', id)
+    if (!row) await registerWriter(connection, id, this.#committed)
+    const number = Number(row?.n ?? this.#committed)
+    const outcomes = doubtful.get(number)
+    if (outcomes) this.#committed = number
+    return outcomes
+  }
+
+  async #connect(): Promise<PgConnection> {
+    if (this.#connection?.isOpen) return this.#connection
+    const connection = await PgConnection.open(this.#options.settings)
+    if (this.#committed === 0) await registerWriter(connection, this.#options.id, 0)
+    this.#connection = connection
+    return connection
+  }
+
+  async #disconnect(): Promise<void> {
+    await this.#connection?.close()
+    this.#connection = undefined
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#disconnect()
+  }
+}
+
+async function registerWriter(connection: PgConnection, id: string, committed: number): Promise<void> {
+  await connection.run('INSERT INTO writers (id, n) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING', ...[id, committed])
+  await connection.run("DELETE FROM writers WHERE at < now() - interval '30 days' AND id <> $1", id)
+}
+
+const pauseAfter = (failures: number): number => Math.min(1000, 20 * 2 ** failures)
+
+/** Contract: the error of a store whose database refused a request or was away for too long. */
+export function databaseError(what: string, thrown: unknown): TirelessError {
+  if (thrown instanceof TirelessError) return thrown
+  const isAway = thrown instanceof ConnectionLost
+  return new TirelessError(
+    'store_failed',
+    {
+      what: isAway ? 'the database cannot be reached' : `the database refused to ${what}`,
+      got: thrown instanceof Error ? thrown.message : String(thrown),
+      fix: isAway
+        ? 'check that PostgreSQL runs and that the address under `store` is right'
+        : 'check the log of PostgreSQL, its free disk space and the rights of the user',
+    },
+    { cause: thrown },
+  )
+}
