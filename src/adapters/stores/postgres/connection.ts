@@ -123,7 +123,7 @@ export class PgConnection implements Queries {
       const results = (await this.#client.query(text)) as pg.QueryResult<SqlRow> | pg.QueryResult<SqlRow>[]
       return (Array.isArray(results) ? results[0]?.rows : results.rows) ?? []
     } catch (thrown) {
-      throw asConnectionError(thrown)
+      throw this.#explain(thrown)
     }
   }
 
@@ -134,9 +134,16 @@ export class PgConnection implements Queries {
         this.#settings.prepare ? { name: nameOf(text), text, values: encoded } : { text, values: encoded },
       )
     } catch (thrown) {
-      if (WITHOUT_NAMES.test(sqlState(thrown) ?? '')) this.#settings.prepare = false
-      throw asConnectionError(thrown)
+      throw this.#explain(thrown)
     }
+  }
+
+  /** Also ends a connection that is still open but must not be used any more. */
+  #explain(thrown: unknown): unknown {
+    if (WITHOUT_NAMES.test(sqlState(thrown) ?? '')) this.#settings.prepare = false
+    const error = asConnectionError(thrown)
+    if (error instanceof ConnectionLost && this.#isOpen) void this.close()
+    return error
   }
 
   /** Contract: never throws. */

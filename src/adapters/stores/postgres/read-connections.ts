@@ -60,11 +60,15 @@ export class ReadConnections implements Queries {
     }
   }
 
+  /** Queries that come at once share the attempt to connect. */
   async #connect(slot: Slot): Promise<PgConnection> {
-    const connection = await slot.connection?.catch(() => undefined)
+    slot.connection ??= PgConnection.open(this.#options.settings)
+    const attempt = slot.connection
+    const connection = await attempt.catch(() => undefined)
     if (connection?.isOpen) return connection
-    slot.connection = PgConnection.open(this.#options.settings)
-    return slot.connection
+    if (slot.connection === attempt) slot.connection = undefined
+    // An attempt that failed is reported; a connection that was lost since is opened again.
+    return connection ? this.#connect(slot) : attempt
   }
 
   async close(): Promise<void> {

@@ -45,6 +45,7 @@ CREATE TABLE cycles (
 );
 CREATE INDEX cycles_open ON cycles (kernel_id) WHERE ended_at IS NULL;
 CREATE INDEX cycles_kernel ON cycles (kernel_id, n);
+CREATE INDEX cycles_started ON cycles (kernel_id, started_at);
 
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 

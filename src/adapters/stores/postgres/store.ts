@@ -5,6 +5,7 @@
  * later calls are tried again.
  */
 
+import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Store } from '../../../ports/store.ts'
 import { type AuditSealOptions, AuditSealWriter } from '../audit-seal.ts'
@@ -97,11 +98,24 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 }
 
+/** With this setting off, PostgreSQL confirms commits that a crash of its machine loses. */
+async function checkDurability(connection: PgConnection): Promise<void> {
+  const [row] = await connection.exec("SELECT current_setting('synchronous_commit') AS value")
+  if (row?.value === 'off')
+    throw new TirelessError('store_unsupported', {
+      what: 'the database is set to confirm commits before they are on disk',
+      got: 'synchronous_commit = off',
+      expected: 'on',
+      fix: 'set synchronous_commit = on for the database and its user',
+    })
+}
+
 /** Contract: the database can be reached and has the current schema; else throws why not. */
 async function prepareDatabase(settings: ReturnType<typeof parseStoreUrl>): Promise<void> {
   try {
     const connection = await PgConnection.open(settings)
     try {
+      await checkDurability(connection)
       await migrateDatabase(connection)
     } finally {
       await connection.close()

@@ -35,10 +35,11 @@ export function createPgRowReader(db: Queries, onSkipped: (row: UnreadableRow) =
     async readPage(table, text, values, { limit, offset = 0 }) {
       const query = `${text} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
       const found: SqlRow[] = []
-      for (let from = offset; found.length < limit; from += limit) {
-        const rows = await db.all(query, ...values, limit, from)
+      // Pages grow, so that very many unreadable rows do not cost the square of their number.
+      for (let from = offset, size = limit; found.length < limit; from += size, size = nextSize(size)) {
+        const rows = await db.all(query, ...values, size, from)
         found.push(...keepReadable(table, rows))
-        if (rows.length < limit) break
+        if (rows.length < size) break
       }
       return found.slice(0, limit)
     },
@@ -48,6 +49,11 @@ export function createPgRowReader(db: Queries, onSkipped: (row: UnreadableRow) =
     },
   }
 }
+
+const MAX_PAGE_ROWS = 10_000
+
+/** The next page begins where this one ends, so its size changes after `from` has moved. */
+const nextSize = (size: number): number => Math.max(size, Math.min(MAX_PAGE_ROWS, 2 * size))
 
 interface Conditions {
   readonly text: string

@@ -1,0 +1,65 @@
+/** A home whose configuration names a PostgreSQL database: the commands work as with SQLite. */
+
+import assert from 'node:assert/strict'
+import { appendFileSync, existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, type TestContext, test } from 'node:test'
+import { createHome, startKernelIn, tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
+import { freshFolder, waitUntil } from '../support/open-app.ts'
+import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
+
+const MAKES_A_FILE = [
+  { calls: [{ tool: 'create_file', args: { path: 'a.txt', content: 'hi' } }] },
+  { text: 'made a.txt' },
+]
+
+describe('a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async () => {
+  const server = await openPostgres({ after }, { fsync: 'off' })
+
+  async function homeOnPostgres(t: TestContext, ...script: Parameters<typeof createHome>[1] & unknown[]) {
+    const home = await createHome(t, script)
+    appendFileSync(join(home, 'tireless.yaml'), `store: ${await server.newDatabase()}\n`)
+    return home
+  }
+
+  test('E15: run, enqueue, start, lists, audit and backup work, and no database file is made', async (t) => {
+    const home = await homeOnPostgres(t, ...MAKES_A_FILE)
+    const ran = await tireless(home, 'run', 'make a.txt')
+    assert.deepEqual({ exit: ran.exit, said: /made a\.txt/.test(ran.stdout) }, { exit: 0, said: true }, ran.stderr)
+    const queued = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt again', '--key', 'k')
+    const twice = await tirelessJson(home, 'enqueue', '--prompt', 'make a.txt again', '--key', 'k')
+    assert.deepEqual({ id: twice.dispatch_id, duplicate: twice.duplicate }, { id: queued.dispatch_id, duplicate: true })
+    const started = await tirelessJson<{ queue: { done: number } }>(home, 'start', '--until-idle')
+    assert.deepEqual({ exit: started.exit, done: started.queue.done }, { exit: 0, done: 2 })
+    const shown = await tirelessJson(home, 'queue', 'show', String(queued.dispatch_id))
+    assert.deepEqual({ status: shown.status, result: shown.result }, { status: 'done', result: 'made a.txt' })
+    assert.equal((await tireless(home, 'audit', 'verify')).exit, 0)
+    assert.equal(existsSync(join(home, 'tireless.db')), false)
+    const dir = join(freshFolder(t), 'backup')
+    assert.equal((await tireless(home, 'backup', dir)).exit, 0)
+    assert.ok(readdirSync(dir).includes('tireless.db'))
+  })
+
+  test('E15: a kernel works through what a command enqueues, and goes on after the database restarted', async (t) => {
+    const home = await homeOnPostgres(t, { text: 'one' }, { text: 'two' })
+    const kernel = await startKernelIn(t, home)
+    const isDone = (id: unknown) => async () =>
+      (await tirelessJson(home, 'queue', 'show', String(id))).status === 'done'
+    const first = await tirelessJson(home, 'enqueue', '--prompt', 'say one')
+    await waitUntil(isDone(first.dispatch_id))
+    await server.restart('fast')
+    const second = await tirelessJson(home, 'enqueue', '--prompt', 'say two')
+    await waitUntil(isDone(second.dispatch_id))
+    kernel.kill('SIGTERM')
+    assert.equal(await waitForExit(kernel), 0)
+  })
+
+  test('a database that cannot be reached is named without its password', async (t) => {
+    const home = await createHome(t, [])
+    appendFileSync(join(home, 'tireless.yaml'), 'store: postgres://joe:hunter2@127.0.0.1:1/none\n')
+    const { exit, stderr } = await tireless(home, 'run', 'x')
+    assert.equal(exit, 1)
+    assert.match(stderr, /the database cannot be reached.*check that PostgreSQL runs/)
+    assert.doesNotMatch(stderr, /hunter2/)
+  })
+})
