@@ -142,7 +142,8 @@ export const BEST_FACTS = `WITH asked AS (SELECT DISTINCT word_stem(word) AS wor
     FROM asked JOIN facts_words w ON w.word = asked.word),
   known AS (SELECT count(*) AS facts FROM facts WHERE status = 'known'),
   hits AS (SELECT n,
-    sum(ln(1 + (known.facts - found.facts + 0.5) / (found.facts + 0.5)) * weight * 2.2 / (weight + 1.2)) AS score FROM found, known GROUP BY n)
+    sum(ln(1 + (known.facts - found.facts + 0.5) / (found.facts + 0.5)) * weight * 2.2 / (weight + 1.2)) AS score
+    FROM found, known GROUP BY n)
   SELECT f.* FROM hits JOIN facts f ON f.n = hits.n
   WHERE ($2::text IS NULL OR f.agent_id = $2) AND (f.expires_at IS NULL OR f.expires_at > $3)
   ORDER BY hits.score DESC, f.n DESC`

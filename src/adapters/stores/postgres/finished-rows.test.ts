@@ -31,14 +31,15 @@ const HISTORY = `
   INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, created_at, head, last)
     SELECT 'old' || i, 'kernel', 'agent', '/old/' || i, '{}', i, 1, i FROM generate_series(1, ${FINISHED}) i;
   INSERT INTO journal (n, session, seq, body) SELECT n, n, 1, '[]' FROM sessions;
-  INSERT INTO dispatches (dispatch_id, kernel_id, agent_id, session, prompt, priority, status, metadata, source, cycle_id,
-    created_at, updated_at)
+  INSERT INTO dispatches (dispatch_id, kernel_id, agent_id, session, prompt, priority, status, metadata, source,
+    cycle_id, created_at, updated_at)
     SELECT 'old' || n, 'kernel', 'agent', n, 'p', 0, 'done', '{}', 'test', 'c' || n, n, n FROM sessions;
   INSERT INTO inbox (session, id, body, read_at) SELECT n, 'm', '{}', 1 FROM sessions;
   INSERT INTO unknowns (id, session, dispatch_id, tool, args, reach, started_at, output_so_far, status, resolution)
     SELECT 'u' || n, n, 'old' || n, 't', '{}', 'none', '', '', 'resolved', 'happened' FROM sessions;
   INSERT INTO approvals (id, session, tool, args, effect, sinks, digest, reason, origin, asked_at, expires_at, status)
-    SELECT 'a' || n, n, 't', '{}', '{"recovery":"once","reach":"none"}', '[]', '', '', '{"run_id":"r","step":1}', 1, 1, 'denied' FROM sessions;
+    SELECT 'a' || n, n, 't', '{}', '{"recovery":"once","reach":"none"}', '[]', '', '',
+      '{"run_id":"r","step":1}', 1, 1, 'denied' FROM sessions;
   INSERT INTO cycles (cycle_id, kernel_id, trigger, started_at, ended_at, result, open)
     SELECT 'c' || n, 'kernel', 't', n, n, '${CYCLE}', '[]' FROM sessions;
   INSERT INTO workers (name, joined_at, lease_until, left_at) SELECT 'w', 1, 1, 1 FROM sessions LIMIT 1000;

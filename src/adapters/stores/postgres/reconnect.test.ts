@@ -10,7 +10,7 @@ import { enqueueInStore, newTestDispatch, newTestRecord, startDispatch } from '.
 import { systemClock } from '../../system/clock.ts'
 import { openPostgresStore } from './store.ts'
 
-/** `request`: the COMMIT never arrives. `reply`: it is applied, and the client does not hear it. `late`: both at once. */
+/** `request`: the COMMIT never arrives. `reply`: it is applied, but not answered. `late`: it arrives after the retry. */
 type Loss = 'request' | 'reply' | 'late'
 
 /** A way to the database that loses the connection at every COMMIT whose turn has come. */
@@ -77,7 +77,7 @@ describe('a lost connection', { skip: WITHOUT_POSTGRES }, async () => {
     })
 
   for (const how of ['fast', 'immediate'] as const)
-    test(`E15: a restart of the database (${how}) under load loses and doubles nothing that was acknowledged`, async (t) => {
+    test(`E15: a restart of the database (${how}) under load loses and doubles nothing`, async (t) => {
       const store = await open(t, await server.newDatabase())
       let isOver = false
       let acknowledged = 0
@@ -98,7 +98,7 @@ describe('a lost connection', { skip: WITHOUT_POSTGRES }, async () => {
       assert.deepEqual(await totals(store), { calls: acknowledged, usd: acknowledged })
     })
 
-  test('E15: a database that stays away fails the calls that wait; the same store goes on when it is back', async (t) => {
+  test('E15: a database that stays away fails what waits; the store goes on when it is back', async (t) => {
     const store = await open(t, await server.newDatabase(), 200)
     await enqueueInStore(store, newTestDispatch('before'))
     await server.stop('fast')
