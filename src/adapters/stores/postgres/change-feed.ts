@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../../ports/clock.ts'
 import { PgConnection, type PgSettings, type Queries } from './connection.ts'
+import { MAX_IDLE_MS } from './transaction.ts'
 
 interface ChangeFeedOptions {
   readonly settings: PgSettings
@@ -35,6 +36,16 @@ export class ChangeFeed {
     return () => this.#listeners.delete(listener)
   }
 
+  /**
+   * Call it after a connection was lost. Its transaction may hold locks for a while, and a claim skips what is locked;
+   * so the listeners are told to look again when it has surely ended.
+   */
+  tellAfterLoss(): void {
+    if (this.#listeners.size === 0) return
+    const { signal } = this.#closed
+    void this.#options.clock.sleep(MAX_IDLE_MS + RECONNECT_MS, signal).then(() => this.#tell())
+  }
+
   async close(): Promise<void> {
     this.#closed.abort('closed')
     await this.#connection?.close()
@@ -42,6 +53,7 @@ export class ChangeFeed {
   }
 
   #tell(): void {
+    if (this.#closed.signal.aborted) return
     for (const listener of this.#listeners) listener()
   }
 

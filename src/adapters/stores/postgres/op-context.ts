@@ -30,6 +30,15 @@ export type ApplyPgOp<K extends Op['op']> = (
   held: HeldDispatch | undefined,
 ) => Promise<OpResults[K]>
 
+/**
+ * The last statements of a part of a group, which the commit is sent together with. Contract: if another part fails
+ * before the commit waits for them, their failure is not reported as unhandled.
+ */
+export function sendLast(statements: Promise<unknown>): Promise<unknown> {
+  statements.catch(() => undefined)
+  return statements
+}
+
 /** Numbers of advisory locks; the first number names this program. */
 const PROGRAM = 84_737
 const WIDE_OPS = 1

@@ -3,7 +3,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { linkHash } from '../../../ports/audit.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import type { ApplyPgOp, OpContext } from './op-context.ts'
+import { type ApplyPgOp, type OpContext, sendLast } from './op-context.ts'
 
 const grant: ApplyPgOp<'grant'> = async (db, { grant: added }) => {
   await db.run(
@@ -56,12 +56,12 @@ export async function appendAudits(
     ;[last, before] = [link.n, link.hash]
     return link
   })
-  const written = db.run(
+  const appended = db.run(
     `WITH added AS (INSERT INTO audit (n, body, hash) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]))
      UPDATE audit_head SET n = $4, hash = $5`,
     ...[results.map(({ n }) => n), bodies, results.map(({ hash }) => hash), last, before],
   )
-  return { results, written }
+  return { results, written: sendLast(appended) }
 }
 
 export type AuditOp = Extract<Op, { op: 'audit' }>

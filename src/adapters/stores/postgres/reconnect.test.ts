@@ -5,32 +5,41 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { after, describe, type TestContext, test } from 'node:test'
 import { openPooler, WITHOUT_POOLER } from '../../../../test/support/pooler.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../../../../test/support/postgres.ts'
-import { commitOne, type Op, type Store } from '../../../ports/store.ts'
-import { enqueueInStore, newTestDispatch, newTestRecord, startDispatch } from '../../../testing/store-test-helpers.ts'
+import { commitOne, type Fence, type Op, type Store } from '../../../ports/store.ts'
+import {
+  claimInStore,
+  enqueueInStore,
+  joinTestWorker,
+  newTestDispatch,
+  newTestRecord,
+} from '../../../testing/store-test-helpers.ts'
 import { systemClock } from '../../system/clock.ts'
 import { openPostgresStore } from './store.ts'
 
-/** `request`: the COMMIT never arrives. `reply`: it is applied, but not answered. `late`: it arrives after the retry. */
+/** `request`: the COMMIT never arrives. `reply`: it is not answered. `late`: it arrives after the retry has begun. */
 type Loss = 'request' | 'reply' | 'late'
+type LossOf = (commit: number, message: number) => Loss | undefined
 
 /** A way to the database that loses the connection at every COMMIT whose turn has come. */
-async function openLossyWay(t: TestContext, url: string, lossOf: (commit: number) => Loss | undefined) {
+async function openLossyWay(t: TestContext, url: string, lossOf: LossOf) {
   const target = new URL(url)
-  let commits = 0
+  let [commits, messages] = [0, 0]
   const proxy = createServer((client) => {
     const server = connect(Number(target.port), target.hostname)
     for (const socket of [client, server]) socket.on('error', () => {})
     let isLost = false
     client.on('data', (chunk) => {
-      const loss = chunk.includes('; COMMIT\0') ? lossOf(commits++) : undefined
-      if (loss === 'request') return void [client, server].map((socket) => socket.destroy())
+      if (chunk.includes('; COMMIT\0')) commits += 1
+      const loss = lossOf(chunk.includes('; COMMIT\0') ? commits : 0, ++messages)
+      if (loss === 'request') return destroyBoth()
       isLost = loss !== undefined
       if (loss === 'late') {
         client.destroy()
         setTimeout(() => server.end(chunk), 200)
       } else server.write(chunk)
     })
-    server.on('data', (chunk) => (isLost ? client.destroy() : client.write(chunk)))
+    const destroyBoth = (): void => void [client, server].map((socket) => socket.destroy())
+    server.on('data', (chunk) => (isLost ? destroyBoth() : client.write(chunk)))
     server.on('close', () => client.destroy())
     client.on('close', () => !isLost && server.destroy())
   })
@@ -44,6 +53,8 @@ const spentOp = (id: string): Op => ({
   ...{ op: 'spent', id, usd: 1, usage: { input_tokens: 1, output_tokens: 1, cached_tokens: 0 } },
   ...{ kernel_id: 'k', agent_id: 'a', dispatch_id: 'd', model: 'p/m', day: '2030-01-31' },
 })
+
+const AUDITED = { ts: 1, what: 'policy' } as unknown as Extract<Op, { op: 'audit' }>['entry']
 
 describe('a lost connection', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })
@@ -63,16 +74,33 @@ describe('a lost connection', { skip: WITHOUT_POSTGRES }, async () => {
     return { calls: row?.calls, usd: row?.usd }
   }
 
-  for (const loss of ['request', 'reply', 'late'] as const)
-    test(`E15: during a commit (${loss}) neither loses nor doubles a group`, async (t) => {
-      const way = await openLossyWay(t, await server.newDatabase(), (commit) => (commit % 3 === 2 ? loss : undefined))
+  const losses: Readonly<Record<string, LossOf>> = {
+    'its request': (commit) => (commit % 3 === 2 ? 'request' : undefined),
+    'its reply': (commit) => (commit % 3 === 2 ? 'reply' : undefined),
+    'and the request comes late': (commit) => (commit % 3 === 2 ? 'late' : undefined),
+    'any message': (_, message) => (message % 11 === 10 ? 'request' : undefined),
+    'any reply': (_, message) => (message % 11 === 10 ? 'reply' : undefined),
+  }
+  for (const [what, lossOf] of Object.entries(losses))
+    test(`E15: during a commit (lost: ${what}) neither loses nor doubles a group`, async (t) => {
+      const way = await openLossyWay(t, await server.newDatabase(), lossOf)
       const store = await open(t, way)
-      const { fence } = await startDispatch(store)
+      const epoch = await joinTestWorker(store)
+      await enqueueInStore(store, newTestDispatch('one'))
+      // A claim skips what an earlier attempt at it still holds.
+      let fence: Fence | undefined
+      while (!fence) [fence] = await claimInStore(store, epoch)
       for (let seq = 1; seq <= 12; seq += 1) {
         const append: Op = { op: 'append', session_id: 'session-one', records: [newTestRecord(seq)] }
-        assert.deepEqual(await commitOne(store, [append, spentOp(`s${seq}`)], fence), [{ head: seq }, null])
+        const results: readonly unknown[] = await commitOne(
+          store,
+          [append, spentOp(`s${seq}`), { op: 'audit', entry: AUDITED }],
+          fence,
+        )
+        assert.deepEqual(results.slice(0, 2), [{ head: seq }, null])
       }
       assert.deepEqual(await totals(store), { calls: 12, usd: 12 })
+      assert.equal((await store.audit(1, { limit: 100 })).links.length, 12)
       assert.equal((await store.journal('session-one')).length, 12)
     })
 

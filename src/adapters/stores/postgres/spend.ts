@@ -9,7 +9,7 @@ import type { Op, OpResults } from '../../../ports/store.ts'
 import type { SqlRow } from '../rows/rows.ts'
 import { SPEND_AMOUNTS, SPEND_KEYS, spenderFromRow } from '../rows/spend-rows.ts'
 import type { Queries } from './connection.ts'
-import { type ApplyPgOp, takeSpendLock } from './op-context.ts'
+import { type ApplyPgOp, sendLast, takeSpendLock } from './op-context.ts'
 
 export type SpendOp = Extract<Op, { op: 'reserve' | 'spent' | 'unspent' }>
 type Reserve = Extract<Op, { op: 'reserve' }>
@@ -43,7 +43,7 @@ export async function applySpending(
 ): Promise<{ readonly results: readonly unknown[]; readonly written: Promise<unknown> }> {
   const ledger = await openLedger(db, ops)
   const results = ops.map((op) => (op.op === 'reserve' ? reserveIn(ledger, op) : settleIn(ledger, op)))
-  return { results, written: writeLedger(db, ledger) }
+  return { results, written: sendLast(writeLedger(db, ledger)) }
 }
 
 const one =

@@ -51,9 +51,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   await prepareDatabase(settings)
   let seal: AuditSealWriter | undefined
   const connections = new ReadConnections({ settings, clock, patienceMs })
+  const feed = new ChangeFeed({ settings, clock, reads: connections, writerId: id, pollMs })
   const writer = new PgWriter({
     ...{ settings, clock, patienceMs, leases, id },
     auditKey: () => seal?.key,
+    onLost: () => feed.tellAfterLoss(),
   })
   const skipped = new SkippedRows()
   const rows = createPgRowReader(connections, (row) => skipped.add(row))
@@ -63,7 +65,6 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...{ apply: writer.apply.bind(writer), close: writer.close.bind(writer), mayComeBack: true },
     onApplied: (batches, { outcomes }) => seal?.recordCommit(batches, outcomes),
   })
-  const feed = new ChangeFeed({ settings, clock, reads: connections, writerId: id, pollMs })
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
     await group.drain()

@@ -8,7 +8,7 @@ import type { PgConnection, PgValue } from './connection.ts'
  * A process that is stopped in the middle of a transaction holds its locks. The database ends such a transaction after
  * this time, so that other processes go on.
  */
-const MAX_IDLE_MS = 15_000
+export const MAX_IDLE_MS = 15_000
 
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${MAX_IDLE_MS}`
 

@@ -23,6 +23,8 @@ interface WriterOptions {
   readonly patienceMs: number
   readonly leases: 'database' | 'given'
   auditKey(): string | undefined
+  /** Called when the connection was lost. */
+  onLost(): void
 }
 
 /** Ops after which other processes may have something to do. */
@@ -62,7 +64,7 @@ export class PgWriter {
         return { outcomes: await this.#try(progress, failures > 0) }
       } catch (thrown) {
         const mayRetry = thrown instanceof ConnectionLost || isConflict(thrown) || thrown instanceof NeedsSavepoints
-        if (thrown instanceof ConnectionLost) await this.#disconnect()
+        if (thrown instanceof ConnectionLost) this.#forgetConnection()
         if (!mayRetry || this.#isClosed || clock.monotonic() >= until) throw databaseError('commit', thrown)
         if (!(thrown instanceof NeedsSavepoints)) await clock.sleep(pauseAfter(failures))
       }
@@ -104,15 +106,28 @@ export class PgWriter {
   }
 
   /**
-   * Contract: the outcomes, if an attempt whose COMMIT was not answered was committed. Waits for a transaction of the
-   * lost connection that the database still works on, because it has locked the row, or will fail at it.
+   * Contract: the outcomes, if an attempt whose COMMIT was not answered was committed. Otherwise none of the earlier
+   * attempts can be committed any more, also if the database still works on one of them: the number that it follows is
+   * gone. The statement waits for a transaction that has just marked the row.
    */
   async #settleDoubt(
     connection: PgConnection,
     { doubtful }: GroupProgress,
   ): Promise<readonly BatchOutcome[] | undefined> {
     const { id } = this.#options
-    const row = await connection.get('SELECT n FROM writers WHERE id = $1 FOR UPDATE', id)
+    this.#attempt += 1
+    const next = this.#attempt
+    const isOvertaken = await connection.run(
+      'UPDATE writers SET n = $1 WHERE id = $2 AND n = $3',
+      next,
+      id,
+      this.#committed,
+    )
+    if (isOvertaken === 1) {
+      this.#committed = next
+      return undefined
+    }
+    const row = await connection.get('SELECT n FROM writers WHERE id = $1', id)
     if (!row) await registerWriter(connection, id, this.#committed)
     const number = Number(row?.n ?? this.#committed)
     const outcomes = doubtful.get(number)
@@ -128,14 +143,16 @@ export class PgWriter {
     return connection
   }
 
-  async #disconnect(): Promise<void> {
-    await this.#connection?.close()
+  /** Does not wait for the end of the connection: a database that hangs would never confirm it. */
+  #forgetConnection(): void {
+    this.#options.onLost()
+    void this.#connection?.close()
     this.#connection = undefined
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#disconnect()
+    await this.#connection?.close()
   }
 }
 
