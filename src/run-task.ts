@@ -8,14 +8,14 @@ import type { TaskWait } from './run-task/task-wait.ts'
 
 export interface RunTaskOptions extends TaskOptions {
   /**
-   * Called when the task needs somebody else to go on. If it has not answered when it resolves, `runTask` returns with
-   * the status `waiting`.
+   * Called when the task needs an answer from outside to go on. If it has not answered when it resolves, `runTask`
+   * returns with the status `waiting`.
    */
   readonly onWait?: (wait: TaskWait, handle: TaskHandle<unknown>) => void | Promise<void>
 }
 
 /**
- * Contract: resolves when the task has ended, whatever the result, or needs somebody else to go on: an approval, an
+ * Contract: resolves when the task has ended, whatever the result, or needs an answer from outside: an approval, an
  * answer, an event. Goes on through waits that end by themselves. Rejects if the task could not be queued. Several
  * calls in one home may run at once if all have the same options.
  */

@@ -89,7 +89,7 @@ describe('E1: editing an agent', () => {
     assert.equal(items.find(({ name }) => name === 'spawn_agent')?.offered, false)
   })
 
-  test('I7: an edit of what somebody else changed meanwhile is refused, and loses neither', async (t) => {
+  test('I7: an edit of what was changed elsewhere meanwhile is refused, and loses neither', async (t) => {
     const { home, app, show } = await openAgents(t)
     const { revision } = await show()
     const file = join(home, 'tireless.yaml')

@@ -60,7 +60,7 @@ describe('shortened ids', () => {
     await assert.rejects(agentOf('wri'), /this stands for several agents.*writer, writer-two/)
   })
 
-  test('`last` is refused if several approvals are open: nobody may allow a call they have not seen', async (t) => {
+  test('`last` is refused if several approvals are open: no call is allowed unseen', async (t) => {
     const model = askAndWait(call('send', { to: 'a' }), call('send', { to: 'b' }))
     const app = await openApp(t, { model, tools: [sendTool()] })
     await runTaskIn(app)

@@ -72,7 +72,7 @@ test('case 75: with one slot, long runs alternate after 64 steps; lower prioriti
   assert.equal((await replayIn(app, ids.get('a') ?? '')).identical, true)
 })
 
-test('case 75: a run gives way after two minutes; if nobody waits, it keeps its slot', async (t) => {
+test('case 75: a run gives way after two minutes; if no other waits, it keeps its slot', async (t) => {
   const { app, clock, steps } = await setUp(t, 50_000)
   const { names, ids } = await enqueueAll(app, { a: { task: 'long 5' }, b: { task: 'long 4' } })
   await advanceUntilDone(clock, app.run('start', { until_idle: true }))

@@ -1,4 +1,4 @@
-/** One step of a run in full, runs as files, and forks that nobody waits for. */
+/** One step of a run in full, runs as files, and forks without a caller that waits. */
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
@@ -52,6 +52,8 @@ describe('Q15: one step of a run', () => {
     await assert.rejects(served.app.run('trace show', { run, step: 4 }), /no such step/)
     const all = (await served.app.run('trace show', { run, events: true })).events ?? []
     const rest = (await served.app.run('trace show', { run, events: true, after: all.length - 2 })).events
+    const next = (await served.app.run('trace show', { run, events: true, after: 1, limit: 2 })).events
+    assert.deepEqual(next, all.slice(1, 3))
     assert.deepEqual(rest, all.slice(-2))
   })
 
@@ -85,7 +87,7 @@ describe('Q15: one step of a run', () => {
     assert.deepEqual([missing.status, missing.code], [404, 'not_found'])
   })
 
-  test('a fork that nobody waits for answers at once and is worked by the kernel', async (t) => {
+  test('a fork without a caller that waits answers at once and is worked by the kernel', async (t) => {
     const { served, run } = await openRun(t)
     const forked = await served.app.run('replay', { run, from: 1, detach: true })
     assert.ok('forked_from' in forked)

@@ -64,6 +64,28 @@ test('queue prioritize lets a dispatch run before all that wait for their turn',
   await assert.rejects(app.run('queue prioritize', { id: gamma }), /is done/)
 })
 
+test('queue dismiss puts failures aside for every page and channel; a new failure of the task is not', async (t) => {
+  const app = await openApp(t, { model })
+  const fail = async (prompt: string): Promise<string> => {
+    const { dispatch_id } = await app.run('enqueue', { prompt })
+    await app.run('start', { until_idle: true })
+    return dispatch_id
+  }
+  const [first, second, other] = [await fail('fail'), await fail('fail'), await fail('fail elsewhere')]
+  const open = async () =>
+    (await app.run('queue list', { status: 'failed' })).items
+      .filter(({ dismissed }) => !dismissed)
+      .map(({ dispatch_id }) => dispatch_id)
+  await app.run('queue dismiss', { id: other })
+  assert.deepEqual(await open(), [second, first])
+  const { items } = await app.run('queue dismiss', { id: first, same: true })
+  assert.deepEqual(new Set(items.map(({ dispatch_id }) => dispatch_id)), new Set([first, second]))
+  const third = await fail('fail')
+  assert.deepEqual(await open(), [third])
+  const { dispatch_id: done } = await app.run('enqueue', { prompt: 'alpha' })
+  await assert.rejects(app.run('queue dismiss', { id: done }), /has not failed; got pending; expected failed or dead/)
+})
+
 test('sessions list and log: what each is about, what was said to it, and what its runs answered', async (t) => {
   const app = await openApp(t, { model })
   const { session_id: id } = await app.run('enqueue', { prompt: 'ask me first' })

@@ -124,7 +124,7 @@ const toCheck = (params: BehaviourEnd['params']): AfterBehaviour => ({
   ...{ kind: 'become', behaviour: 'check', params, why: 'no todo is left to work on' },
 })
 
-/** The next todo, whoever works on it; undefined if none can be worked on, and nobody works. */
+/** The next todo, also one that is worked on; undefined if none can be worked on. */
 function nextWork({ todos, results }: BehaviourEnd, why: string, round = 1): AfterBehaviour | undefined {
   const forAgents = readyForAgents(todos, MAX_OPEN_AGENTS)
   if (forAgents.length > 0 || results.length > 0) return toAgents(forAgents, `${codesOf(forAgents)}: ${why}`)

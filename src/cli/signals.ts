@@ -33,7 +33,7 @@ export function handleSignals(onStop: () => void = () => {}): SignalHandling {
   }
   process.on('SIGTERM', stopForPerson)
   process.on('SIGINT', stopForPerson)
-  // A write error on stdout means that nobody reads the output any more, so it counts as a signal.
+  // A write error on stdout means that no program reads the output any more, so it counts as a signal.
   process.stdout.on('error', stop)
   return {
     signals: control.signals,

@@ -1,4 +1,4 @@
-/** Changes an agent in the files that define it; refuses to overwrite what somebody else changed meanwhile. */
+/** Changes an agent in the files that define it; refuses to overwrite what was changed elsewhere meanwhile. */
 
 import { z } from 'zod'
 import type { Agent } from '../domain/agent.ts'

@@ -103,7 +103,7 @@ async function askModel(
   }
 }
 
-/** Nobody waits for the answer any more. */
+/** No caller waits for the answer any more. */
 async function cancelRun({ store, clock, tellRun }: AskNeeds, dispatch_id: string): Promise<void> {
   await commitOne(store, [{ op: 'cancel', dispatch_id, how: 'immediate', now: clock.now() }])
   tellRun(dispatch_id, 'immediate')

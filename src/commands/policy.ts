@@ -50,7 +50,7 @@ function readSettings({ configInUse }: Needs<'configInUse'>): z.output<typeof se
 
 export const policySet = defineCommand({
   name: 'policy set',
-  summary: 'change which hosts agents may read, what happens when nobody answers, and the quiet hours',
+  summary: 'change which hosts agents may read, what happens when the owner does not answer, and the quiet hours',
   example: 'policy set --allow api.example.com',
   runsIn: 'any_process',
   needs: ['changeConfig', 'clock', 'configInUse', 'store'],

@@ -8,6 +8,7 @@ import { TirelessError } from '../domain/error.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { dismissedShape, listDismissed } from './lib/dismissed-failures.ts'
 import { findHolds, heldByShape } from './lib/held-by.ts'
 import { dispatchSchema } from './lib/output-schemas.ts'
 import { findUndone, undoneByShape, withTitle } from './lib/undone-runs.ts'
@@ -33,7 +34,9 @@ export const queueList = defineCommand({
     brief: z.boolean().default(false).describe('shorten prompt, result and error'),
   }),
   output: z.object({
-    items: z.array(dispatchSchema.extend({ undone_by: undoneByShape, held_by: heldByShape })),
+    items: z.array(
+      dispatchSchema.extend({ undone_by: undoneByShape, held_by: heldByShape, dismissed: dismissedShape }),
+    ),
     total: z.number().describe('how many match'),
   }),
   async run(context, { status, open, agent, search = '', from, to, offset, limit, brief }) {
@@ -42,7 +45,11 @@ export const queueList = defineCommand({
     const filter = { status, in_flight: open, agent_id: agent, created, words: words.slice(0, MAX_WORDS) }
     const { items, total } = await context.store.dispatchWindow({ ...filter, offset, limit })
     const [describe, heldBy] = [withTitle(await findUndone(context)), await findHolds(context, items)]
-    const shown = items.map((dispatch) => ({ ...describe(dispatch), held_by: heldBy(dispatch) }))
+    const dismissed = new Set(await listDismissed(context.store))
+    const shown = items.map((dispatch) => ({
+      ...{ ...describe(dispatch), held_by: heldBy(dispatch) },
+      dismissed: dismissed.has(dispatch.dispatch_id),
+    }))
     return { items: brief ? shown.map(shortenTexts) : shown, total }
   },
 })

@@ -116,7 +116,7 @@ async function defaultBehaviour(
 
 const MAX_RUNNING = 200
 
-/** One run works in a folder at a time; whoever waits for another one is told so. */
+/** One run works in a folder at a time; the owner is told that a task waits for another one. */
 async function tellFolderInUse(
   { store }: Needs<'store'>,
   { dispatch_id, workspace }: { readonly dispatch_id: string; readonly workspace: string },

@@ -49,7 +49,7 @@ export const send = defineCommand({
   output: z.object({
     ...sentOutput,
     reply: z.string().nullable().describe('what is said at once; the answer follows later'),
-    kernel_running: z.boolean().describe('false: nobody reads the message until a kernel is started'),
+    kernel_running: z.boolean().describe('false: the message is read when a kernel is started'),
   }),
   async run(context, message) {
     const { reply, ...sent } = await submitOwnerMessage(context, message)

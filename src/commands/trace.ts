@@ -138,6 +138,7 @@ export const traceShow = defineCommand({
     steps: z.boolean().default(false).describe('show steps (default)'),
     events: z.boolean().default(false).describe('show events'),
     after: z.int().nonnegative().default(0).describe('show only events after the one with this number'),
+    limit: z.int().positive().optional().describe('maximum number of events; default: all'),
     prompt: z.boolean().default(false).describe('show what each prompt consists of, and the share served from cache'),
     step: z.int().positive().optional().describe('show this step in full'),
     request: z.boolean().default(false).describe('with --step: show what was sent to the model'),
@@ -150,15 +151,23 @@ export const traceShow = defineCommand({
   runClosed: async ({ traces }, asked) => printTrace(await traces.read(asked.run), asked, null),
 })
 
+interface AskedTrace {
+  readonly steps: boolean
+  readonly events: boolean
+  readonly prompt: boolean
+  readonly after: number
+  readonly limit?: number | undefined
+}
+
 function printTrace(
   { manifest, steps, events, torn }: ReadTrace,
-  asked: { readonly steps: boolean; readonly events: boolean; readonly prompt: boolean; readonly after: number },
+  asked: AskedTrace,
   step: FullStep | null,
 ): z.input<typeof traceShape> {
   return {
     manifest: printable(manifest),
     steps: asked.steps || !(asked.events || asked.prompt || step) ? [...steps] : null,
-    events: asked.events ? events.filter(({ seq }) => seq > asked.after) : null,
+    events: asked.events ? events.filter(({ seq }) => seq > asked.after).slice(0, asked.limit) : null,
     prompts: asked.prompt
       ? promptsFromEvents(events).map(({ cut, dropped, ...prompt }) => ({
           ...prompt,

@@ -24,12 +24,14 @@ const eventName = z.string(EVENT).regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$/, EV
 const BYTES = 'a number of bytes from 1 to 1000000'
 const mostBytes = z.int(BYTES).min(1, BYTES).max(1_000_000, BYTES).prefault(65_536)
 
-/** Whoever can write to a trusted source can give the resident orders, so nothing is trusted by default. */
+/** Every writer of a trusted source can give the resident orders, so nothing is trusted by default. */
 const labelKeys = {
   trusted: z
     .boolean()
     .prefault(false)
-    .describe('true: residents take what arrives here for the words of the owner; only if nobody else can write to it'),
+    .describe(
+      'true: residents take what arrives here for the words of the owner; only if the owner alone can write to it',
+    ),
   private: z.boolean().prefault(false).describe('true: what arrives here must not reach third parties'),
 }
 

@@ -59,6 +59,6 @@ export interface Agent {
   readonly workspace: string | null
 }
 
-/** Whether the agent does not run by itself, but when somebody writes to it or gives it a task. */
+/** Whether the agent does not run by itself, but when it gets a message or a task. */
 export const isOnCall = ({ agent_id, enabled, description }: Pick<Agent, 'agent_id' | 'enabled' | 'description'>) =>
   !enabled && (agent_id === ASSISTANT || (description ?? null) !== null)

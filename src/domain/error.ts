@@ -63,7 +63,7 @@ export const ERROR_CODES = {
   channel_limited: { retry: 'later', exit: 1 },
   channel_refused: { retry: 'never', exit: 1 },
 
-  /** A source does not run, or nobody listens to it. */
+  /** A source does not run, or no resident listens to it. */
   source_unavailable: { retry: 'later', exit: 1 },
 
   decision_invalid: { retry: 'never', exit: 1 },

@@ -65,7 +65,7 @@ class RunEventFold implements EventFold {
   #open = newEventTurn(Number.NaN)
 
   constructor(run: RunIds) {
-    // Copied, because whoever else has the object may change it.
+    // Copied, because other holders of the object may change it.
     this.#run = { run_id: run.run_id, session_id: run.session_id }
   }
 

@@ -216,7 +216,7 @@ function describeObject(value: object): string {
 
 const describeThrown = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : describeValue(thrown))
 
-/** Contract: after this, a rejected promise inside the value that nobody awaits does not end the process. */
+/** Contract: after this, a rejected promise inside the value that no code awaits does not end the process. */
 export function ignoreRejections(value: unknown, depth = 4): void {
   if (typeof value !== 'object' || value === null) return
   try {

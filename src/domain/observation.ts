@@ -9,7 +9,7 @@ export type Observation = {
   readonly ts: number
   /** Absent: as trusted as the owner's own text. Third-party text is in data fences, whatever the label. */
   readonly label?: Label
-  /** Set if a model, or whoever writes to a source, and not the owner wrote the text outside data fences. */
+  /** Set if a model, or a writer of a source, and not the owner wrote the text outside data fences. */
   readonly words?: 'model' | 'source'
   /** Where the answer to this message goes. Absent: where the metadata of the dispatch says. */
   readonly reply_to?: ReplyTo

@@ -1,6 +1,7 @@
 /** What the owner reads when a run of a conversation has ended: its answer, what went wrong, and the files. Pure. */
 
 import { clipText } from './clean-summary.ts'
+import { ERROR_CODES } from './error.ts'
 import type { Language } from './language.ts'
 import { dispatchEndOf, type FailureClass, type StopReason } from './stop-reason.ts'
 
@@ -35,13 +36,19 @@ export function renderReply(run: EndedRun, language: Language): string | undefin
 export const renderUnstarted = (status: 'cancelled' | 'dead', title: string, language: Language): string =>
   WORDS[language].unstarted[status](title)
 
+/** The code of an error is for programs. */
+function withoutCode(error: string): string {
+  const [code = ''] = error.split(': ', 1)
+  return Object.hasOwn(ERROR_CODES, code) ? error.slice(code.length + 2) : error
+}
+
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 const linkTarget = (path: string): string => (/[\s()<>]/.test(path) ? `<${path.replaceAll(/[<>\n]/g, '')}>` : path)
 
 const WORDS = {
   en: {
-    failed: (error: string) => `**Not finished.** ${error}`.trim(),
+    failed: (error: string) => `**Not finished.** ${withoutCode(error)}`.trim(),
     cancelled: '**Cancelled.**',
     unstarted: {
       cancelled: (title: string) => `**Cancelled** before it began: ${title}`,
@@ -51,7 +58,7 @@ const WORDS = {
     more: (count: number) => `and ${count} more`,
   },
   zh: {
-    failed: (error: string) => `**没有完成。** ${error}`.trim(),
+    failed: (error: string) => `**没有完成。** ${withoutCode(error)}`.trim(),
     cancelled: '**已取消。**',
     unstarted: {
       cancelled: (title: string) => `**已取消**，还没有开始：${title}`,

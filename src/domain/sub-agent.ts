@@ -12,7 +12,7 @@ import type { Observation } from './observation.ts'
 export const AGENT_RESULT = 'agent_result'
 /** The folder of their workspaces, among all workspaces. No agent has this name. */
 export const SUB_AGENTS_FOLDER = '.sub-agents'
-/** A run that nobody spawned has depth 0. */
+/** A run that no other run spawned has depth 0. */
 export const MAX_AGENT_DEPTH = 3
 /** How many sub-agents of one run may be without a result at a time. */
 export const MAX_OPEN_AGENTS = 8
@@ -48,7 +48,7 @@ export function readSpawnedBy({ spawned_by: link }: Dispatch['metadata']): Spawn
 const textsOf = (value: Json | undefined): readonly string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
 
-/** A file that both the sub-agent and somebody else changed. */
+/** A file that the sub-agent and another writer changed. */
 interface MergeConflict {
   readonly path: string
   /** Where the parent finds the sub-agent's version; null: the sub-agent deleted the file. */

@@ -87,7 +87,7 @@ test('case 92: no verb leads back to WAIT, and DONE is final for everyone', () =
   }
 })
 
-test('case 83: a sub-agent changes nothing that is assigned to nobody, and adds no todos', () => {
+test('case 83: a sub-agent changes nothing that is assigned to no agent, and adds no todos', () => {
   const helper: TodoCaller = { kind: 'sub_agent', agent_id: 'helper', behaviour: 'do' }
   assert.equal(refusalOf(apply([todo()], use(helper, 'note'))).kind, 'not_yours')
   assert.equal(refusalOf(apply([], { kind: 'add', by: helper, todo: newTodo() })).kind, 'add_not_allowed')

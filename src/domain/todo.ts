@@ -207,7 +207,7 @@ export const delegatedTodos = <T extends TodoSummary>(todos: readonly T[]): read
 
 /**
  * Contract: the todos that sub-agents can start now, at most `limit` with those at work: every parallel one that is
- * ready; or the one whose turn it is, if it is the oldest that is ready and nobody else works.
+ * ready; or the one whose turn it is, if it is the oldest that is ready and no other is worked on.
  */
 export function readyForAgents<T extends TodoSummary>(todos: readonly T[], limit: number): readonly T[] {
   const atWork = delegatedTodos(todos)

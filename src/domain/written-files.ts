@@ -15,7 +15,7 @@ export const FILE_WRITERS: ReadonlySet<string> = new Set(['create_file', 'edit_f
 
 /**
  * Contract: pure; what a run has to show: the files that its tools named, then those that commands left in the
- * workspace, each once. Hidden and generated files of commands are left out: nobody asked for them.
+ * workspace, each once. Hidden and generated files of commands are left out: the task did not ask for them.
  */
 export function resultFiles(named: Iterable<string>, left: readonly string[]): readonly string[] {
   const isGenerated = (path: string): boolean => path.split('/').some((part) => /^(\.|__pycache__$)/.test(part))

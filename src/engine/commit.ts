@@ -125,7 +125,7 @@ export function recordRunEnd(run: ClaimedRun, run_id: string, { kind: _, ...ende
   appendRecord(run, { kind: 'run_ended', run_id, ...ended })
 }
 
-/** The end of the dispatch, and the reply to whoever talks with the run. */
+/** The end of the dispatch, and the reply to the chat that talks with the run. */
 export async function settleRunOps(run: ClaimedRun, next: RunEnd): Promise<readonly Op[]> {
   const { engine } = run
   const ending = dispatchEndOf(next.stop_reason, next.failure_class)

@@ -18,7 +18,7 @@ const MAX_FILES = 200
 
 type MergeReport = Pick<ChildReport, 'files' | 'conflicts' | 'not_merged'>
 
-/** Contract: undefined for a run that nobody spawned, and for one whose journal cannot be read. */
+/** Contract: undefined for a run that no other run spawned, and for one whose journal cannot be read. */
 export async function reportToParent(run: ClaimedRun, status: DispatchStatus): Promise<ChildReport | undefined> {
   const { dispatch, thread } = run
   const above = readSpawnedBy(dispatch.metadata)

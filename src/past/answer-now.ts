@@ -42,7 +42,7 @@ export async function answerNext(sources: PastSources, text: string, voice: Voic
   return { text: describeUpcoming(open, voice), label: lowestOf(open.matters) }
 }
 
-/** Contract: undefined if the question does not ask about somebody by name. No agent has the name. */
+/** Contract: undefined if the question does not name an agent. No agent has the name. */
 export async function answerUnknownAgent(sources: PastSources, text: string, voice: Voice): Promise<Said | undefined> {
   const name = subjectOf(text)
   if (name === undefined) return undefined

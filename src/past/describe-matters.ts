@@ -22,7 +22,7 @@ interface Texts {
   readonly next: string
   beat(when: string, agents: string, what: string): string
   readonly ownPrompt: string
-  readonly nobody: string
+  readonly noAgent: string
 }
 
 const TEXTS: Readonly<Record<Language, Texts>> = {
@@ -43,7 +43,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     next: 'Next:',
     beat: (when, agents, what) => `- ${when}: ${agents} (${what})`,
     ownPrompt: 'its own task',
-    nobody: 'no agent is enabled for it',
+    noAgent: 'no agent is enabled for it',
   },
   zh: {
     kinds: {
@@ -62,7 +62,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     next: '接下来：',
     beat: (when, agents, what) => `- ${when}：${agents}（${what}）`,
     ownPrompt: '它自己的任务',
-    nobody: '没有启用的智能体',
+    noAgent: '没有启用的智能体',
   },
 }
 
@@ -118,5 +118,5 @@ export function describeUpcoming(open: OpenMatters, voice: Voice): string {
 function describeBeat({ at, agents, prompt }: UpcomingBeat, voice: Voice): string {
   const texts = TEXTS[voice.language]
   const what = prompt === null ? texts.ownPrompt : titleOf(prompt)
-  return texts.beat(sayInstantIn(at, voice), agents.length === 0 ? texts.nobody : agents.join(', '), what)
+  return texts.beat(sayInstantIn(at, voice), agents.length === 0 ? texts.noAgent : agents.join(', '), what)
 }

@@ -104,7 +104,7 @@ export interface Snapshots {
   contentOf(state: PathState): Promise<Uint8Array | null>
   /**
    * Contract: takes over what the copy changed, without its repositories. A path that the original changed too is
-   * merged by lines, or stays as it is and is a conflict. Repeated after a kill, it ends the same. Nobody else may
+   * merged by lines, or stays as it is and is a conflict. Repeated after a kill, it ends the same. No other process may
    * write to the original meanwhile. The merge is a writer of its own, `merge-RUN`. Undefined: it could not be done.
    */
   merge(merge: WorkspaceMerge): Promise<MergeResult | undefined>

@@ -7,7 +7,7 @@ import type { OpenAgent } from '../domain/sub-agent.ts'
 /** What a run can hand on to a sub-agent: never more than it has itself. */
 export interface Delegation {
   readonly run: string
-  /** 0 for a run that nobody spawned. */
+  /** 0 for a run that no other run spawned. */
   readonly depth: number
   /** The run's own agent and those above it, nearest first. */
   readonly agents: readonly string[]

@@ -25,7 +25,7 @@ export interface ToolContext {
   readonly state: Json
   /** Name of the behaviour that made the call. */
   readonly behaviour: string
-  /** Who talks with the run; absent: nobody. */
+  /** The chat that talks with the run; absent: none. */
   readonly replyTo?: readonly ReplyTo[]
   /** When the intent of this call was recorded, epoch milliseconds. */
   readonly intendedAt: number
@@ -106,13 +106,13 @@ export interface Tool<Args = never> {
    */
   content?(args: Args): readonly string[]
   /**
-   * Contract: changes nothing; returns why this call cannot succeed, so that nobody is asked to approve it; undefined
-   * if it can succeed.
+   * Contract: changes nothing; returns why this call cannot succeed, so that the owner is not asked to approve it;
+   * undefined if it can succeed.
    */
   refuses?(args: Args): string | undefined
   /**
-   * Contract: pure; returns why a person has to approve this call first; undefined if nobody has to. An error counts as
-   * a reason.
+   * Contract: pure; returns why a person has to approve this call first; undefined if no approval is needed. An error
+   * counts as a reason.
    */
   asks?(args: Args): string | undefined
   /**

@@ -33,7 +33,7 @@ export interface TaskHandle<A = string> extends AsyncIterable<TaskEvent>, AsyncD
   readonly sessionId: string
   /** Contract: resolves when the task has ended, through every wait; rejects with `aborted` if the handle is closed. */
   result(): Promise<TaskResult<A>>
-  /** Contract: resolves when the task needs somebody else to go on; with null when it has ended. */
+  /** Contract: resolves when the task needs an answer from outside to go on; with null when it has ended. */
   waiting(): Promise<TaskWait | null>
   status(): Promise<TaskStatus>
   /**

@@ -9,7 +9,7 @@ import type { Wait } from '../domain/wait.ts'
 export interface TaskWait {
   /**
    * `approval`, `question`, `event`, `message`, `unknown` (a call whose outcome a person has to find out), `behaviour`
-   * (one that this program lacks) and `paused` need somebody else; `timer` and `agents` end by themselves.
+   * (one that this program lacks) and `paused` end by an answer from outside; `timer` and `agents` end by themselves.
    */
   readonly kind: 'approval' | 'question' | 'event' | 'message' | 'unknown' | 'behaviour' | 'paused' | 'timer' | 'agents'
   /** The question, the name of the event, or what else is waited for. */
@@ -57,7 +57,7 @@ async function readApprovals(store: Store, { session_id, dispatch_id }: Dispatch
   return open.filter(({ origin }) => origin.run_id === dispatch_id)
 }
 
-/** A task whose sub-agents all wait for somebody waits for the same. */
+/** A task whose sub-agents all wait for an answer waits for the same. */
 async function readAgentsWait(store: Store, dispatch: Dispatch, wait: ObservationWait): Promise<TaskWait | undefined> {
   if (wait.match !== 'any' && wait.match !== `event:${AGENT_RESULT}`) return undefined
   const { dispatch_id: task_id, session_id } = dispatch

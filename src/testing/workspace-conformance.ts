@@ -54,7 +54,7 @@ export const workspaceConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'case 74: a crash of the holder releases the workspace, and a holder that keeps crashing starves nobody',
+    name: 'case 74: a crash of the holder releases the workspace, and a holder that keeps crashing starves no other',
     async run(store) {
       await enqueueInStore(store, shared('a'), shared('b'))
       const claimed: string[] = []

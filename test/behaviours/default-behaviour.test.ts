@@ -1,4 +1,4 @@
-/** With which behaviour `run` begins, if nobody names one. */
+/** With which behaviour `run` begins, if the caller names none. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -8,7 +8,7 @@ import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } fro
 import { findLongTasks } from '../support/long-tasks.ts'
 import { waitUntil } from '../support/open-app.ts'
 import { assertHarmless, findSerious } from '../support/page-checks.ts'
-import { finishTask, openRunsPage } from '../support/runs-page.ts'
+import { finishTask, longTrace, openFollowedPage, openRunsPage } from '../support/runs-page.ts'
 import { PAYLOAD } from '../support/talk-page.ts'
 
 /** Contract: nothing is wider than the window. */
@@ -146,6 +146,60 @@ describe('the place Runs in a browser', { skip: WITHOUT_CHROMIUM, timeout: 280_0
     assert.deepEqual(complaints, [])
   })
 
+  test('Q15: a run is followed live on its page: its steps appear, it is answered and undone there', async (t) => {
+    const served = await openFollowedPage(t)
+    const { page, complaints } = await openTab(browser, served.url)
+    const { dispatch_id: id } = await served.app.run('enqueue', { prompt: 'write a note and send it' })
+    await page.goto(loginAt(served.login_url, `/runs/${id}`))
+    await page.locator('[data-step="1"] [data-current-step]').getByText('hold').waitFor()
+    assert.equal(await countSteps(page), 1)
+    assert.equal(await page.locator('[data-replay]').count(), 0, 'a run is replayed when it has stopped')
+    served.release()
+    await page.locator('[data-step="3"]').waitFor()
+    await page.locator('[data-run-page][data-status=waiting]').getByText('waits for your approval').waitFor()
+    const approval = page.locator('[data-need=approval]')
+    await approval.getByRole('button', { name: 'Allow once' }).click()
+    await page.locator('[data-run-page][data-status=done]').waitFor()
+    await approval.waitFor({ state: 'detached' })
+    await page.locator('[data-answer]').getByText('The letter is sent.').waitFor()
+    await page.getByRole('button', { name: 'Undo', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('note.md').waitFor()
+    await dialog.getByRole('button', { name: 'Undo', exact: true }).click()
+    await page.getByRole('button', { name: 'Bring it back' }).waitFor()
+    const failed = await finishTask(served, 'fail at it')
+    await page.goto(`${served.url}/runs/${failed}`)
+    await page.locator('[data-error]').getByText('no credit is left').waitFor()
+    assert.doesNotMatch(await page.locator('[data-error]').innerText(), /model_refused/, 'codes are for programs')
+    await page.getByRole('button', { name: '中文' }).click()
+    await page.locator('[data-error]').getByText('模型的服务商拒绝了请求').waitFor()
+    await assertHarmless(page)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('Q15: a run of 1,200 steps opens and scrolls with few elements, without a task over 50 ms', async (t) => {
+    const served = await openRunsPage(t)
+    const id = await finishTask(served, 'count for long')
+    const trace = await served.app.run('trace show', { run: id, events: true })
+    const events = longTrace(trace.events ?? [], 1200)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(loginAt(served.login_url, '/runs'))
+    await waitUntilLive(page)
+    await page.route('**/api/v1/trace/show?*', (route) => {
+      const { searchParams } = new URL(route.request().url())
+      const [after = 0, limit] = ['after', 'limit'].map((key) => Number(searchParams.get(key)))
+      return route.fulfill({ json: { ...trace, events: events.slice(after, after + (limit ?? 0)) } })
+    })
+    const read = async (): Promise<void> => {
+      await page.locator(`[data-run-row="${id}"]`).click()
+      await page.locator('[data-steps="1200"] [data-step="1"]').waitFor()
+      await page.evaluate('scrollTo(0, 26_300)')
+      await page.locator('[data-step="500"]').waitFor()
+    }
+    assert.deepEqual(await findLongTasks(browser, page, read), [])
+    assert.ok((await page.locator('main *').count()) < 1000)
+  })
+
   test('Q15: 100,000 runs are at most 100 elements, read in windows, without a task over 50 ms', async (t) => {
     const served = await openRunsPage(t)
     const id = await finishTask(served, 'count once')
@@ -173,5 +227,11 @@ describe('the place Runs in a browser', { skip: WITHOUT_CHROMIUM, timeout: 280_0
       }
     }
     assert.deepEqual(await findLongTasks(browser, page, scroll), [])
+    const rowAt = (top: number) => page.locator(`[data-run-row="${id}-${Math.floor(top / 61)}"]`)
+    await page.evaluate('scrollTo(0, 60_000)')
+    await rowAt(60_000).click()
+    await page.getByRole('link', { name: 'All runs' }).click()
+    await rowAt(60_000).waitFor()
+    assert.equal(await page.evaluate('scrollY'), 60_000, 'the list is where it was left')
   })
 })

@@ -49,7 +49,7 @@ describe('care in Settings', { skip: WITHOUT_CHROMIUM }, () => {
     await page.getByLabel('Quiet hours').fill('22:00-07:00')
     await page.keyboard.press('Enter')
     await waitUntil(async () => (await app.run('policy show', {})).quiet_hours === '22:00-07:00')
-    await page.getByLabel('When it has to ask and nobody answers').selectOption('deny')
+    await page.getByLabel('When it has to ask and you do not answer').selectOption('deny')
     await page.locator('[data-rule=send_other]').getByText('refused').first().waitFor()
     await assertSound(page, 'policy')
     await page.locator('[data-entry="grant-1"]').getByRole('button', { name: 'Revoke' }).click()

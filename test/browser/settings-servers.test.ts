@@ -53,7 +53,7 @@ describe('MCP servers in Settings', { skip: WITHOUT_CHROMIUM }, () => {
     const entry = page.locator('[data-entry=mine]')
     await entry.getByText('2 tools').click()
     const act = entry.locator('[data-tool=act]')
-    await act.getByText('Nobody has said what it does, so every call asks you first.').waitFor()
+    await act.getByText('You have not said yet what it does, so every call asks you first.').waitFor()
     await assertSound(page, 'tools')
     await act.getByRole('button', { name: 'Say what it does' }).click()
     await page.getByRole('dialog').getByLabel('How far a call goes').selectOption('private')

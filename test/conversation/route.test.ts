@@ -65,7 +65,7 @@ describe('route', () => {
     assert.deepEqual(receivedTexts(talk).sort(), ['And the second.', 'The first.'])
   })
 
-  test('whoever asked gets the answer, also if somebody writes to the session from elsewhere', async (t) => {
+  test('the chat that asked gets the answer, also if another one writes to the session', async (t) => {
     const nudge = defineTool({
       ...{ name: 'nudge', description: 'somebody writes', args: z.strictObject({}) },
       effect: () => ({ recovery: 'pure', reach: 'none' }),

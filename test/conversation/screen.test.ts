@@ -1,4 +1,4 @@
-/** The chat on a terminal, typed by a person: what the screen shows, keys, and what came while nobody looked. */
+/** The chat on a terminal, typed by a person: what the screen shows, keys, and what came while the chat was closed. */
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'

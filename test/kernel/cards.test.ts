@@ -176,7 +176,7 @@ describe('E12: cards of what waits', () => {
   })
 })
 
-describe('E12: cards that reach nobody, or the wrong chat', () => {
+describe('E12: cards that reach no chat, or the wrong one', () => {
   test('a card that was refused is told again, an hour later at the earliest, then ever more rarely', async (t) => {
     const home = await openHome(t)
     home.chat.problem = new TirelessError('channel_refused', 'no such chat')

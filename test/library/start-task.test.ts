@@ -200,7 +200,7 @@ describe('a task outlives its handle', () => {
 })
 
 describe('runTask', () => {
-  test('returns when the task needs somebody, unless onWait answers', async (t) => {
+  test('returns when the task needs an answer, unless onWait answers', async (t) => {
     const options = questionOptions(t)
     const waits: string[] = []
     const parked = await runTask(TASK, { ...options, onWait: ({ kind }) => void waits.push(kind) })
@@ -227,7 +227,7 @@ describe('runTask', () => {
     assert.equal((await advanceUntilDone(clock, running)).answer, 'later')
   })
 
-  test('goes on while sub-agents work, and returns if they wait for somebody', async (t) => {
+  test('goes on while sub-agents work, and returns if they wait for an answer', async (t) => {
     const lead = fakeBehaviour({ name: 'lead', tools: [...LEAD_TOOLS, 'send'] })
     const task = { objective: 'lead it', behaviour: 'lead' }
     const start = (worker: readonly ScriptedAnswer[]) =>

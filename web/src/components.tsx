@@ -75,7 +75,8 @@ export function Card({
 }
 
 const BUTTON_CLASSES = [
-  'inline-flex cursor-pointer items-center justify-center rounded-md border px-3 py-1.5 font-medium transition-colors',
+  'inline-flex max-w-full shrink-0 cursor-pointer items-center justify-center rounded-md border px-3 py-1.5',
+  'font-medium transition-colors',
   'disabled:cursor-default disabled:opacity-60',
 ].join(' ')
 

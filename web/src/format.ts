@@ -53,11 +53,13 @@ function keepFormat<T>(key: string, make: () => T): T {
 export function money(usd: number, language: Language): string {
   const digits = usd !== 0 && Math.abs(usd) < 0.1 ? 4 : 2
   const format = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const
-  return new Intl.NumberFormat(LOCALES[language], {
-    ...format,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  }).format(usd)
+  const make = () =>
+    new Intl.NumberFormat(LOCALES[language], {
+      ...format,
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    })
+  return keepFormat(`money ${language} ${digits}`, make).format(usd)
 }
 
 export function count(number: number, language: Language): string {
@@ -76,7 +78,8 @@ export function byteSize(bytes: number, language: Language): string {
     unitDisplay: power === 0 ? 'long' : 'short',
     maximumFractionDigits: 1,
   } as const
-  return new Intl.NumberFormat(LOCALES[language], options).format(bytes / 1000 ** power)
+  const make = () => new Intl.NumberFormat(LOCALES[language], options)
+  return keepFormat(`bytes ${language} ${power}`, make).format(bytes / 1000 ** power)
 }
 
 /** Time of day, with the date if it is not today. */
@@ -140,6 +143,14 @@ export const oneLine = (text: string): string => visibleText(text).replaceAll(/\
 /** One line of a Markdown text, without the marks that would only stand in the way there. */
 export const plainLine = (markdown: string): string =>
   oneLine(markdown.replaceAll(/^#{1,6} |^```\w*$/gm, '').replaceAll(/(\*\*|`)(?=\S)(.+?)(?<=\S)\1/g, '$2'))
+
+/** Contract: arguments of a call as one line: `to: bob · text: hello`. */
+export function argumentsLine(args: unknown): string {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return jsonLine(args)
+  return Object.entries(args)
+    .map(([name, value]) => `${name}: ${jsonLine(value)}`)
+    .join(' · ')
+}
 
 export function jsonLine(value: unknown): string {
   return oneLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -8,7 +8,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } fro
 import { RowHeights } from './row-heights.ts'
 
 /** Rows beyond each edge of the window. */
-const SPARE_ROWS = 8
+const SPARE_ROWS = 6
 
 interface VirtualListProps {
   readonly count: number

@@ -54,7 +54,7 @@ test('a server whose pins are still being read does not count as new', async (t)
     )
 })
 
-test('after the end no server is started, because nobody would end it', async (t) => {
+test('after the end no server is started, because nothing would end it', async (t) => {
   const { servers, pids } = openPool(t, Promise.resolve(null))
   await servers.list()
   await servers.close()

@@ -1,6 +1,6 @@
 /**
  * The source `lines`: each line of the standard input is a message; the line that is not finished yet is the slice
- * `unfinished_line`. A line that was read but not stored when the process died is lost: nobody can read it again.
+ * `unfinished_line`. A line that was read but not stored when the process died is lost: it cannot be read again.
  */
 
 import { StringDecoder } from 'node:string_decoder'

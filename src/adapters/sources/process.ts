@@ -92,7 +92,7 @@ async function runOnce(
         throw thrown
       },
     )
-    // Until the exit, nobody awaits it.
+    // Until the exit, no code awaits it.
     read.catch(() => {})
     const ended = await exit
     // A descendant may keep the pipes open for ever.

@@ -78,7 +78,7 @@ async function rootOf(path: string): Promise<Root | undefined> {
   return folder === undefined ? undefined : { folder, counts: () => true, isDeep: true }
 }
 
-/** Contract: undefined for a link, even to a folder: whoever can replace the folder could show us any other. */
+/** Contract: undefined for a link, even to a folder: a program that can replace the folder could show us any other. */
 async function realFolder(path: string): Promise<string | undefined> {
   return (await orMissing(lstat(path)))?.isDirectory() ? orMissing(realpath(path)) : undefined
 }

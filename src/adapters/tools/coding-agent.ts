@@ -98,7 +98,7 @@ function isAmong(hosts: readonly string[]): (place: HostPort) => boolean {
 
 const TASK = '{task}'
 
-/** The task is one argument, whatever it contains. Standard input is closed: nobody is there to answer. */
+/** The task is one argument, whatever it contains. Standard input is closed: no person is there to answer. */
 function commandLine(command: readonly string[], task: string): string {
   const words = command.includes(TASK) ? command : [...command, TASK]
   return `${words.map((word) => quoteWord(word === TASK ? task : word)).join(' ')} < /dev/null`

@@ -132,7 +132,7 @@ class TerminalChat {
       this.#failed = true
       this.#progress.end()
       const { code, message: text } = asTirelessError(thrown)
-      // Whoever leaves was told what becomes of the work.
+      // The person who leaves was told what becomes of the work.
       if (!this.#hasLeft()) printSafely(process.stderr, `${code}: ${text}\n`)
     }
     return 'go_on'
@@ -153,7 +153,7 @@ class TerminalChat {
     if (output !== null) this.#print(output)
   }
 
-  /** What came while nobody had the chat open; a failure must not keep people from talking. */
+  /** What came while the chat was closed; a failure must not keep people from talking. */
   async #showMissed(): Promise<void> {
     if (this.#options.input.session !== undefined) return
     try {

@@ -16,7 +16,7 @@ const TEXTS = {
     known: (id: string) => `Already queued as ${id}: a task with this key was added before.`,
     sent: (session: string) => `Sent to ${session}.`,
     sentBefore: 'Ignored: a message with this key was sent before.',
-    nobodyReads: 'Nobody reads it until tireless start. To get the answer here: tireless chat "…"',
+    readLater: 'It is read after tireless start. To get the answer here: tireless chat "…"',
     noAnswer: 'No answer yet.',
     nothingRuns: 'The kernel is stopped: nothing runs until tireless start.',
     changed: (id: string, was: string, now: string) => `${id}: ${was} → ${now}`,
@@ -43,7 +43,7 @@ const TEXTS = {
     known: (id: string) => `之前已用这个键排队：${id}。`,
     sent: (session: string) => `已发送给 ${session}。`,
     sentBefore: '已忽略：之前用这个键发送过。',
-    nobodyReads: '在 tireless start 之前没有人读它。要在这里得到回答：tireless chat "…"',
+    readLater: '运行 tireless start 之后才会读它。要在这里得到回答：tireless chat "…"',
     noAnswer: '还没有回答。',
     nothingRuns: '内核已停止：在 tireless start 之前不会运行任何任务。',
     changed: (id: string, was: string, now: string) => `${id}：${was} → ${now}`,
@@ -104,7 +104,7 @@ export function renderSent({ session_id, duplicate, reply, kernel_running }: Com
   if (duplicate) return texts().sentBefore
   if (reply !== null) return reply
   const said = texts().sent(session_id === null ? '-' : shortId(session_id))
-  return [said, ...(kernel_running ? [] : [texts().nobodyReads])].join('\n')
+  return [said, ...(kernel_running ? [] : [texts().readLater])].join('\n')
 }
 
 export const renderChat = ({ answer, duplicate }: CommandOutput<'chat'>): string =>

@@ -106,7 +106,7 @@ async function commitReception(
   return { duplicate, session_id, dispatch_id: dispatch_id ?? null, text: text ?? null }
 }
 
-/** A message that was handled before is a duplicate; if it could not be handled, whoever sent it is told. */
+/** A message that was handled before is a duplicate; if it could not be handled, its sender is told. */
 export async function explainConflict(
   store: ConversationNeeds['store'],
   failure: TirelessError,

@@ -1,4 +1,4 @@
-/** Answers that came while nobody had the chat open: found once, by what the chat has shown before. */
+/** Answers that came while the chat was closed: found once, by what the chat has shown before. */
 
 import { isTerminal } from '../../domain/dispatch.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'

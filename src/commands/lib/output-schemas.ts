@@ -10,7 +10,7 @@ import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
 import { RESOLUTIONS } from '../../domain/unknown-outcome.ts'
 import type { Wait } from '../../domain/wait.ts'
 
-/** A schema that checks only a part of what the type says; whoever wrote the value has checked the rest. */
+/** A schema that checks only a part of what the type says; the writer of the value has checked the rest. */
 export const typedAs = <T>(schema: z.ZodType): z.ZodType<T, T> => schema as z.ZodType<T, T>
 
 export const dispatchSchema = z.object({

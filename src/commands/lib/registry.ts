@@ -40,6 +40,7 @@ const REGISTRY = {
   'queue show': async () => (await import('../queue.ts')).queueShow,
   'queue retry': async () => (await import('../queue.ts')).queueRetry,
   'queue prioritize': async () => (await import('../queue-prioritize.ts')).queuePrioritize,
+  'queue dismiss': async () => (await import('../queue-dismiss.ts')).queueDismiss,
   'queue cancel': async () => (await import('../queue.ts')).queueCancel,
   'queue pause': async () => (await import('../queue.ts')).queuePause,
   'queue resume': async () => (await import('../queue.ts')).queueResume,

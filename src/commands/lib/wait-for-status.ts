@@ -1,11 +1,11 @@
-/** Waits for what happens to a dispatch, and makes it happen if nobody else does. */
+/** Waits for what happens to a dispatch, and makes it happen if no other process does. */
 
 import type { DispatchStatus } from '../../domain/dispatch.ts'
 import type { Needs } from './context.ts'
 
 /**
- * Waits until the dispatch reaches a status. If nobody drains the whole queue, it runs the dispatch itself; so it does
- * once with one that seems to run, because a process that was killed may have left it.
+ * Waits until the dispatch reaches a status. If no process drains the whole queue, it runs the dispatch itself; so it
+ * does once with one that seems to run, because a process that was killed may have left it.
  */
 export async function waitForStatus(
   context: Needs<'drain' | 'draining' | 'signals' | 'store' | 'wakeSignal'>,

@@ -19,7 +19,7 @@ interface Utterance {
   readonly replyTo: readonly ReplyTo[]
 }
 
-/** Contract: changes nothing; the operations that post the text. Nobody is named that does not exist. */
+/** Contract: changes nothing; the operations that post the text. It names only sessions that exist. */
 export async function talkOps(
   { store, clock }: { readonly store: Pick<Store, 'session'>; readonly clock: Clock },
   { id, text, replyTo }: Utterance,

@@ -46,7 +46,7 @@ export class SlotSharing {
       steps += 1
       if (steps < SLOT_STEPS && clock.monotonic() - since < SLOT_MS)
         return false
-        // If nobody waits, it keeps the slot for as long again.
+        // If no dispatch waits, it keeps the slot for as long again.
       ;[steps, since] = [0, clock.monotonic()]
       if (!this.#isFull() || !(await this.#isAwaited(dispatch))) return false
       this.#last.push(dispatch.dispatch_id)
@@ -54,7 +54,7 @@ export class SlotSharing {
     }
   }
 
-  /** Whether a dispatch of at least this priority could run now, in a workspace that nobody uses. */
+  /** Whether a dispatch of at least this priority could run now, in a workspace that no other uses. */
   async #isAwaited({ priority }: Dispatch): Promise<boolean> {
     const { store } = this.#engine
     if ((await store.counts()).pending === 0) return false

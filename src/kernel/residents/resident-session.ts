@@ -32,7 +32,7 @@ export interface ResidentDeps {
   readonly ids: Ids
   readonly kernelId: string
   prepareWorkspace(sessionId: string): Promise<{ readonly path: string }>
-  /** Contract: where a resident speaks to its owner if nobody asked. */
+  /** Contract: where a resident speaks to its owner without having been asked. */
   replyTo(): Promise<ReplyTo | undefined>
   /** Contract: undefined if the state is not that of a resident. */
   readMind(state: Json): ResidentMind | undefined
@@ -122,7 +122,7 @@ export class ResidentSession {
     const published: Observation = {
       ...{ id, ts: now, ...observation, ...(isLoud ? {} : { quiet: true as const }) },
       ...(label === undefined ? {} : { label }),
-      // Whoever writes to an untrusted source is not the owner, whatever the text says.
+      // What comes from an untrusted source is not from the owner, even if the text says so.
       ...(observation.type === 'user_message' && label?.trust === 'untrusted' ? { words: 'source' as const } : {}),
       ...(replyTo === undefined ? {} : { reply_to: replyTo }),
     }

@@ -156,7 +156,7 @@ export class Resident {
         // A slice that cannot be stored must not stop the resident.
         if (code === 'store_invalid') this.#slices.clear()
         else this.#areSlicesNew ||= areSlicesShown
-        // Somebody wrote to its session, and a run is under way.
+        // A message came to its session, and a run is under way.
         if (code === 'conflict') this.#noteOpenLook(await this.#session.lastLooks())
         if (!this.#look) throw thrown
         return
@@ -277,7 +277,7 @@ export class Resident {
     this.#why = this.#error === null ? reasonAfterLook(this.#session.mind) : reasonAfterFailure(this.#error)
   }
 
-  /** The look of the session that is under way, whoever started it. */
+  /** The look of the session that is under way, started by the resident or by a message. */
   #noteOpenLook(looks: readonly Dispatch[]): void {
     const open = looks.find(({ session_id, status }) => session_id === this.#session.id && !isTerminal(status))
     if (open) this.#look = { dispatch_id: open.dispatch_id, began: this.#deps.clock.monotonic() }

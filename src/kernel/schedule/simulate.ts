@@ -7,7 +7,7 @@ import type { Agent } from '../../domain/agent.ts'
 import { addDays, dayFormatter } from '../../domain/day.ts'
 import { dueAgents, type ScheduleRow } from './all-schedules.ts'
 
-/** Maximum number of simulated beats; more would take too long, and nobody would read them. */
+/** Maximum number of simulated beats; more would take too long to compute and to read. */
 const MAX_BEATS = 100_000
 
 export interface SimulationInput {

@@ -1,5 +1,5 @@
 /**
- * Runs the sources of a home: starts each one that somebody listens to, restarts it later each time if it breaks, and
+ * Runs the sources of a home: starts each one that a resident listens to, restarts it later each time if it breaks, and
  * publishes its events.
  * Must not know: what a source watches, what listeners do with an observation.
  * Invariants: a broken source harms no other one; an event counts as published only when it is on disk; a source that

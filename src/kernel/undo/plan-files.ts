@@ -15,7 +15,7 @@ import {
 } from '../../domain/path-change.ts'
 import type { Snapshots, WriteSpan } from '../../ports/snapshots.ts'
 
-/** Somebody else changed the path after the chosen writers. */
+/** Another writer changed the path after the chosen ones. */
 export interface FileConflict {
   readonly workspace: string
   readonly path: string

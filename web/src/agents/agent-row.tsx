@@ -6,6 +6,7 @@ import { Button, Dot, toneOf } from '../components.tsx'
 import { type Language, money, oneLine, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { AGENTS_TEXTS } from '../texts/agents.ts'
+import { describeError } from '../texts/error-reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Switch } from './switch.tsx'
 
@@ -127,7 +128,7 @@ function Last({ context: { texts, language, now }, agent }: Omit<RowProps, 'page
       </a>
       {last_error !== null && (
         <p class="label line-clamp-2 wrap-anywhere" title={visibleText(last_error)}>
-          {visibleText(oneLine(last_error))}
+          {oneLine(describeError(last_error, language))}
         </p>
       )}
     </div>

@@ -1,4 +1,4 @@
-/** Somebody else changed the agent while its form was open: what they changed, and a clear choice. */
+/** The agent was changed elsewhere while its form was open: what changed, and a clear choice. */
 
 import type { AgentDetails } from '../api-types.ts'
 import { Button } from '../components.tsx'

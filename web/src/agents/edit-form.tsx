@@ -1,4 +1,4 @@
-/** The form of an agent. What somebody else changes meanwhile is shown, and never overwritten unasked. */
+/** The form of an agent. What is changed elsewhere meanwhile is shown, and never overwritten unasked. */
 
 import { useState } from 'preact/hooks'
 import type { AgentDetails } from '../api-types.ts'

@@ -20,7 +20,7 @@ type SaveOutcome =
   | { readonly kind: 'wrong'; readonly errors: FieldErrors }
   /** The owner has to agree to a schedule that costs much. */
   | { readonly kind: 'often' }
-  /** Somebody else changed the agent. */
+  /** The agent was changed elsewhere. */
   | { readonly kind: 'conflict' }
 
 /** Contract: nothing is saved unless all of it is; rejects with what concerns no single field. */

@@ -42,7 +42,7 @@ export function Limits({ budget: { caps }, ...props }: LimitsProps) {
 
 interface LimitProps extends Omit<LimitsProps, 'budget'> {
   readonly name: string
-  /** One for each agent or kernel that the limit is for; empty: there is no such limit, or nobody used it today. */
+  /** One for each agent or kernel that the limit is for; empty: there is no such limit, or no agent used it today. */
   readonly caps: readonly Cap[]
 }
 

@@ -138,7 +138,7 @@ function Attribution({ context: { language, now }, own, shown }: AttributionProp
   )
 }
 
-/** The marks around the system's part are comments, which nobody needs to see. */
+/** The marks around the system's part are comments, which are not for reading. */
 const withoutMarks = (text: string): string => text.replaceAll(/^<!--.*-->\s*$/gm, '').trim()
 
 function Runtime({ own, text }: { readonly own: MemoryTexts; readonly text: string }) {

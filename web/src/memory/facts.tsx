@@ -13,7 +13,7 @@ import { type ListWindow, useWindowedList } from '../windowed-list.ts'
 import { type FactEntry, FactRow } from './fact-row.tsx'
 import { MemoryFrame } from './frame.tsx'
 
-/** A search gives the best matches; more than this nobody reads. */
+/** A search gives the best matches; more would be too many to read. */
 const MAX_FOUND = 200
 
 interface FactFilter {

@@ -30,9 +30,8 @@ const isQuestion = ({ wait }: Dispatch): boolean => wait?.kind === 'observation'
 
 /** The failures of one agent at one task are one thing to look at. */
 function listFailures(failures: readonly Dispatch[], now: number): readonly Need[] {
-  const dismissed = readDismissed()
   const recent = failures.filter(
-    ({ updated_at, dispatch_id }) => now - Date.parse(updated_at) < FAILURE_AGE_MS && !dismissed.includes(dispatch_id),
+    ({ updated_at, dismissed }) => now - Date.parse(updated_at) < FAILURE_AGE_MS && !dismissed,
   )
   const groups = Map.groupBy(recent, ({ agent_id, title }) => `${agent_id}\n${title}`)
   return [...groups.values()].flatMap((group) => {
@@ -45,19 +44,4 @@ function listFailures(failures: readonly Dispatch[], now: number): readonly Need
 export function countNeeds(view: PageView): number {
   const { approvals = 0, questions = 0, unknowns = 0 } = view.status ?? {}
   return approvals + questions + unknowns + listFailures(view.failures, Date.now() + view.skew).length
-}
-
-const DISMISSED_KEY = 'tireless-dismissed'
-const MAX_DISMISSED = 300
-
-function readDismissed(): readonly string[] {
-  const stored = localStorage.getItem(DISMISSED_KEY)
-  return stored === null || stored === '' ? [] : stored.split('\n')
-}
-
-/** Contract: the failures of this agent at this task are no longer shown in this browser; new ones are. */
-export function dismissFailure(view: PageView, { agent_id, title }: Dispatch): void {
-  const same = view.failures.filter((other) => other.agent_id === agent_id && other.title === title)
-  const ids = [...readDismissed(), ...same.map(({ dispatch_id }) => dispatch_id)]
-  localStorage.setItem(DISMISSED_KEY, [...new Set(ids)].slice(-MAX_DISMISSED).join('\n'))
 }

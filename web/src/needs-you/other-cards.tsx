@@ -13,7 +13,6 @@ import { describeFailureClass } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Arguments } from './arguments.tsx'
 import { Fact, NeedCard } from './need-card.tsx'
-import { dismissFailure } from './needs.ts'
 
 interface CardProps {
   readonly context: ViewContext
@@ -142,6 +141,8 @@ export function FailureCard({ context, page, dispatch, count, isCurrent = false 
   const name = `failure ${dispatch_id}`
   const reason = explainError(error ?? outcome ?? '', language)
   const when = relativeTime(Date.parse(updated_at), now, language)
+  const dismiss = () =>
+    page.run('queue dismiss', { id: dispatch_id, same: true }, { busy: name, done: texts.needs.dismissed })
   const retry = () => page.run('queue retry', { id: dispatch_id }, { busy: name, done: texts.needs.retried })
   return (
     <NeedCard
@@ -159,12 +160,7 @@ export function FailureCard({ context, page, dispatch, count, isCurrent = false 
           </Button>
         </span>
         <span data-key="d" class="contents">
-          <Button
-            onClick={() => {
-              dismissFailure(page.view, dispatch)
-              page.toasts.add('live', texts.needs.dismissed)
-            }}
-          >
+          <Button busy={page.view.busy.has(name)} onClick={() => void dismiss()}>
             {texts.needs.dismiss}
           </Button>
         </span>

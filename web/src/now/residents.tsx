@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { Resident } from '../api-types.ts'
 import { Button, Card, Dot, Section, type Tone } from '../components.tsx'
-import { countdown, oneLine, visibleText, wholeDuration } from '../format.ts'
+import { countdown, oneLine, plainLine, visibleText, wholeDuration } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import type { ViewContext } from '../view-context.ts'
 
@@ -80,7 +80,7 @@ function LastAction({ context: { texts, language }, resident }: PartProps) {
       {last_action !== null && last_action.action !== 'noop' && (
         <p class="line-clamp-3 wrap-anywhere" data-said={last_action.action}>
           <span class="text-muted">{last_action.action === 'say' ? texts.says : texts.asks}</span>{' '}
-          {oneLine(last_action.text)}
+          {plainLine(last_action.text)}
         </p>
       )}
       <p class={`line-clamp-2 wrap-anywhere ${state === 'backing_off' ? 'text-fault' : 'text-muted'}`}>{reason}</p>

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { Card, Dot, Empty, Section, type Tone } from '../components.tsx'
-import { clockTime, jsonLine, oneLine, visibleText } from '../format.ts'
+import { argumentsLine, clockTime, oneLine, visibleText } from '../format.ts'
 import type { PageView } from '../page-state.ts'
 import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -36,14 +36,14 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
               tool={tool}
               more={texts.expires(time(Date.parse(expires_at)))}
             >
-              <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{jsonLine(args)}</span>
+              <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{argumentsLine(args)}</span>
               <span class="line-clamp-2">{oneLine(translateReason(reason, language))}</span>
               <AnswerLink text={texts.answerHere} />
             </Item>
           ))}
           {unknowns.map(({ id, tool, args }) => (
             <Item key={id} tone="fault" title={`${texts.unknown}: `} tool={tool}>
-              <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{jsonLine(args)}</span>
+              <span class="line-clamp-2 font-mono text-[13px] wrap-anywhere">{argumentsLine(args)}</span>
               <AnswerLink text={texts.answerHere} />
             </Item>
           ))}

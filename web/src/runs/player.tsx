@@ -21,7 +21,7 @@ export function Player({ context, replay, timeline, steps, places }: PlayerProps
   const at = Math.round(Math.min(replay.at, length))
   return (
     <section
-      class="flex flex-col gap-1.5 rounded-xl border border-line bg-surface px-4 py-3"
+      class="sticky top-2 z-10 flex flex-col gap-1.5 rounded-xl border border-line bg-surface px-4 py-3"
       aria-label={own.player}
       data-replay={replay.isPlaying ? 'playing' : 'paused'}
     >
@@ -65,25 +65,32 @@ interface LaneProps {
   readonly at: number
 }
 
-/** More steps than this would be thinner than a pixel. */
-const MAX_BARS = 400
+/** The lane is this wide in its own coordinates; a step takes at least one of them. */
+const LANE_WIDTH = 1000
 
-/** One bar per step, as long as the step took. */
+/** One bar per step, as long as the step took. One path for all, because a run may have thousands of steps. */
 function Lane({ steps, places, length, at }: LaneProps) {
+  const pathOf = (isShown: (step: RunStep, from: number) => boolean): string =>
+    steps
+      .map((step) => {
+        const [from, to] = places.get(step.id) ?? [0, 0]
+        if (!isShown(step, from)) return ''
+        const [left, width] = [from, to - from].map((ms) => (ms / (length || 1)) * LANE_WIDTH)
+        return `M${(left ?? 0).toFixed(1)} 0h${Math.max(1, width ?? 0).toFixed(1)}v1H${(left ?? 0).toFixed(1)}z`
+      })
+      .join('')
   return (
-    <div class="relative h-2 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
-      {steps.slice(0, MAX_BARS).map(({ id, fault }) => {
-        const [from, to] = places.get(id) ?? [0, 0]
-        const place = { left: `${(from / (length || 1)) * 100}%`, width: `${((to - from) / (length || 1)) * 100}%` }
-        const colour = fault === null ? 'bg-decide' : 'bg-fault'
-        return (
-          <span
-            key={id}
-            class={`absolute inset-y-0 min-w-px ${colour} ${from > at ? 'opacity-25' : ''}`}
-            style={place}
-          />
-        )
-      })}
-    </div>
+    <svg
+      class="h-2 w-full rounded-full bg-sunken"
+      viewBox={`0 0 ${LANE_WIDTH} 1`}
+      preserveAspectRatio="none"
+      fill="currentColor"
+      aria-hidden="true"
+    >
+      <path class="text-decide" d={pathOf(({ fault }, from) => fault === null && from <= at)} />
+      <path class="text-fault" d={pathOf(({ fault }, from) => fault !== null && from <= at)} />
+      <path class="text-decide opacity-25" d={pathOf(({ fault }, from) => fault === null && from > at)} />
+      <path class="text-fault opacity-25" d={pathOf(({ fault }, from) => fault !== null && from > at)} />
+    </svg>
   )
 }

@@ -5,7 +5,6 @@ import { useState } from 'preact/hooks'
 import { Button, Dot, toneOf } from '../components.tsx'
 import { clockTime, count, duration, money, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
-import { isLook } from '../run-view.ts'
 import { UndoButton } from '../talk/undo.tsx'
 import { sayTitle } from '../texts/errors.ts'
 import { describeStop } from '../texts/reasons.ts'
@@ -22,14 +21,15 @@ interface RunHeaderProps {
 
 export function RunHeader(props: RunHeaderProps) {
   const { context, trace } = props
-  const { texts, own } = context
+  const { texts, own, language } = context
   const { dispatch } = trace
-  const { status, undone_by } = dispatch
+  const { status, undone_by, session_id } = dispatch
+  const isAsking = props.page.view.approvals.some((approval) => approval.session_id === session_id)
   return (
     <header class="flex min-w-0 flex-col gap-4" data-run-page={dispatch.dispatch_id} data-status={status}>
       <div class="min-w-0">
         <h1 class="line-clamp-3 text-xl font-semibold tracking-tight wrap-anywhere">
-          {isLook(dispatch.metadata.behaviour) ? texts.look : visibleText(sayTitle(dispatch.title, context.language))}
+          {visibleText(sayTitle(dispatch.title, language))}
         </h1>
         <p class="mt-1 flex flex-wrap items-center gap-x-2 text-muted">
           <Dot tone={toneOf(status)} pulsing={status === 'running'} />
@@ -38,7 +38,9 @@ export function RunHeader(props: RunHeaderProps) {
           {status === 'pending' && <span>· {own.notStarted}</span>}
           {status === 'running' && <span>· {own.live}</span>}
           {status === 'waiting' && dispatch.wait && (
-            <span class="wrap-anywhere">· {visibleText(describeStop(dispatch.wait.reason, context.language))}</span>
+            <span class="wrap-anywhere">
+              · {isAsking ? own.asks : visibleText(describeStop(dispatch.wait.reason, language))}
+            </span>
           )}
         </p>
       </div>
@@ -72,7 +74,7 @@ function Facts({ context, trace: { dispatch, manifest, events } }: RunHeaderProp
       </Fact>
       <Fact label={own.labels.cost}>{cost === null ? own.unknownCost : money(cost, language)}</Fact>
       <Fact label={own.labels.behaviour}>{manifest?.behaviour ?? '–'}</Fact>
-      <Fact label={own.labels.id}>
+      <Fact label={own.labels.id} isWide>
         <span class="font-mono text-[12px]">{dispatch.dispatch_id}</span>
       </Fact>
       {dispatch.parent_id !== null && (
@@ -99,9 +101,16 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Com
   </a>
 )
 
-function Fact({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+interface FactProps {
+  readonly label: string
+  /** It takes the room of two. */
+  readonly isWide?: boolean
+  readonly children: ComponentChildren
+}
+
+function Fact({ label, isWide = false, children }: FactProps) {
   return (
-    <div class="min-w-0">
+    <div class={isWide ? 'col-span-2 min-w-0' : 'min-w-0'}>
       <dt class="label">{label}</dt>
       <dd class="figures wrap-anywhere">{children}</dd>
     </div>

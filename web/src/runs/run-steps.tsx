@@ -1,6 +1,7 @@
 /** The steps of a run with their replay: a list that shows what had happened at the place of the replay. */
 
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { AfterPaint } from '../after-paint.tsx'
 import { Button, Card } from '../components.tsx'
 import type { PageState } from '../page-state.ts'
 import { navigate } from '../shell/router.ts'
@@ -21,20 +22,14 @@ interface RunStepsProps {
   readonly stepInAddress: number
 }
 
-const ROW_PX = 58
+const ROW_PX = 52
 const NONE: ReadonlySet<number> = new Set()
 
 export function RunSteps({ context, page, trace, stepInAddress }: RunStepsProps) {
   const { own } = context
   const { events, dispatch } = trace
   const { dispatch_id: id } = dispatch
-  const timeline = useMemo(() => timelineOf(events), [events])
-  const places = useMemo(() => placesOf(events, timeline), [events, timeline])
-  const all = useMemo(() => foldRun(id, events).steps, [id, events])
-  const replay = useReplay(timeline)
-  const isAtEnd = replay.at >= timeline.length
-  const shownEvents = isAtEnd ? events.length : eventsAt(timeline, replay.at)
-  const shown = useMemo(() => foldRun(id, events.slice(0, shownEvents)).steps, [id, events, shownEvents])
+  const { timeline, places, all, shown, replay, isAtEnd } = useReplayedSteps(trace)
   const steps = isAtEnd ? withLiveText(shown, page, id) : shown
   const [open, setOpen] = useState(NONE)
   useEffect(() => {
@@ -57,31 +52,50 @@ export function RunSteps({ context, page, trace, stepInAddress }: RunStepsProps)
           </Button>
         )}
       </header>
-      <Player {...{ context, replay, timeline, places }} steps={all} />
-      <Card class="overflow-clip">
-        <VirtualList
-          count={steps.length}
-          rowHeight={ROW_PX}
-          label={own.steps}
-          reveal={replay.isPlaying ? steps.length - 1 : stepInAddress - 1}
-          row={(index) => {
-            const step = steps[index]
-            const isLast = index === steps.length - 1
-            return (
-              step && (
-                <StepRow
-                  {...{ context, page, trace, step, places, length: timeline.length }}
-                  isOpen={open.has(step.id)}
-                  isCurrent={isLast && (!isAtEnd || dispatch.status === 'running')}
-                  onToggle={() => toggle(step.id)}
-                />
-              )
-            )
-          }}
-        />
-      </Card>
+      {dispatch.status !== 'running' && <Player {...{ context, replay, timeline, places }} steps={all} />}
+      <AfterPaint>
+        {() => (
+          <Card class="overflow-clip">
+            <VirtualList
+              count={steps.length}
+              rowHeight={ROW_PX}
+              label={own.steps}
+              reveal={replay.isPlaying ? steps.length - 1 : stepInAddress - 1}
+              row={(index) => {
+                const step = steps[index]
+                const isLast = index === steps.length - 1
+                return (
+                  step && (
+                    <StepRow
+                      {...{ context, page, trace, step, places, length: timeline.length }}
+                      isOpen={open.has(step.id)}
+                      isCurrent={isLast && (!isAtEnd || dispatch.status === 'running')}
+                      onToggle={() => toggle(step.id)}
+                    />
+                  )
+                )
+              }}
+            />
+          </Card>
+        )}
+      </AfterPaint>
     </section>
   )
+}
+
+/** Contract: all steps, and those that had happened at the place of the replay. */
+function useReplayedSteps({ events, dispatch: { dispatch_id: id } }: RunTrace) {
+  const timeline = useMemo(() => timelineOf(events), [events])
+  const places = useMemo(() => placesOf(events, timeline), [events, timeline])
+  const all = useMemo(() => foldRun(id, events).steps, [id, events])
+  const replay = useReplay(timeline)
+  const isAtEnd = replay.at >= timeline.length
+  const shownEvents = isAtEnd ? events.length : eventsAt(timeline, replay.at)
+  const shown = useMemo(
+    () => (isAtEnd ? all : foldRun(id, events.slice(0, shownEvents)).steps),
+    [id, events, all, isAtEnd, shownEvents],
+  )
+  return { timeline, places, all, shown, replay, isAtEnd }
 }
 
 /** More steps than this are not opened at once. */

@@ -1,8 +1,11 @@
 /** One run, by its address `/runs/ID`; with `?with=OTHER`, two runs side by side. */
 
+import { AfterPaint } from '../after-paint.tsx'
 import { Card } from '../components.tsx'
 import { Markdown } from '../markdown.tsx'
 import type { PlaceProps } from '../shell/place.tsx'
+import { readEntry } from '../shell/router.ts'
+import { describeError } from '../texts/error-reasons.ts'
 import { Comparison } from './comparison.tsx'
 import { NotReady } from './not-ready.tsx'
 import { RunHeader } from './run-header.tsx'
@@ -18,16 +21,16 @@ export function Run(props: PlaceProps) {
   const other = query.get('with') ?? ''
   return (
     <div class="flex min-w-0 flex-col gap-5">
-      <a class="label w-fit hover:text-ink" href="/runs">
-        ← {context.own.back}
-      </a>
+      <BackToList text={context.own.back} />
       {state.kind !== 'ready' && <NotReady context={context} state={state} />}
       {state.kind === 'ready' && other === '' && (
         <>
           <RunHeader context={context} page={page} trace={state} />
           <RunNeeds context={context} page={page} dispatch={state.dispatch} />
           <Outcome context={context} trace={state} />
-          <RunSteps key={params.id} context={context} page={page} trace={state} stepInAddress={readStep(query)} />
+          <AfterPaint key={params.id}>
+            {() => <RunSteps context={context} page={page} trace={state} stepInAddress={readStep(query)} />}
+          </AfterPaint>
         </>
       )}
       {state.kind === 'ready' && other !== '' && (
@@ -37,11 +40,27 @@ export function Run(props: PlaceProps) {
   )
 }
 
+/** The list that the owner came from, with its filters and where it was scrolled to; else the whole list. */
+function BackToList({ text }: { readonly text: string }) {
+  const { from = '' } = readEntry()
+  const isFromList = /^\/runs(?:\?|$)/.test(from)
+  const goBack = (event: MouseEvent): void => {
+    if (!isFromList || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    history.back()
+  }
+  return (
+    <a class="label w-fit hover:text-ink" href={isFromList ? from : '/runs'} onClick={goBack}>
+      ← {text}
+    </a>
+  )
+}
+
 /** Contract: the step that the address names; 0: none. */
 const readStep = (query: URLSearchParams): number => Math.max(0, Math.floor(Number(query.get('step') ?? 0)) || 0)
 
 /** What came of the run. The manifest has the whole answer; events have only its start. */
-function Outcome({ context: { own }, trace }: { readonly context: RunsContext; readonly trace: RunTrace }) {
+function Outcome({ context: { own, language }, trace }: { readonly context: RunsContext; readonly trace: RunTrace }) {
   const { dispatch, manifest } = trace
   const answer = dispatch.result ?? manifest?.final_answer ?? null
   const error = dispatch.error ?? manifest?.error ?? null
@@ -52,7 +71,7 @@ function Outcome({ context: { own }, trace }: { readonly context: RunsContext; r
         <section data-error>
           <h2 class="mb-2 px-1 font-semibold">{own.error}</h2>
           <Card class="border-fault px-5 py-4">
-            <Markdown text={error} />
+            <Markdown text={describeError(error, language)} />
             {issues.map(({ code, message }) => (
               <p key={code + message} class="mt-2 wrap-anywhere text-muted">
                 {code}: {message}

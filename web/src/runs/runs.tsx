@@ -4,10 +4,9 @@ import { readCommand } from '../api.ts'
 import type { Dispatch } from '../api-types.ts'
 import { Card, Dot, toneOf } from '../components.tsx'
 import { clockTime, count, duration, oneLine, plainLine, relativeTime, visibleText } from '../format.ts'
-import { isLook } from '../run-view.ts'
 import type { PlaceProps } from '../shell/place.tsx'
 import { sayTitle } from '../texts/errors.ts'
-import { describeStop } from '../texts/reasons.ts'
+import { describeOutcome } from '../texts/reasons.ts'
 import { VirtualList } from '../virtual-list.tsx'
 import { type ListWindow, useWindowedList } from '../windowed-list.ts'
 import { Filters } from './filters.tsx'
@@ -79,8 +78,7 @@ function RunRow({ context, run, isFirst }: RunRowProps) {
   const { texts, own, language, now } = context
   const border = isFirst ? '' : 'border-t border-line'
   if (!run) return <p class={`${ROW_CLASSES} ${border} text-muted`}>{own.loading}</p>
-  const { dispatch_id, agent_id, status, undone_by, metadata, outcome } = run
-  const title = isLook(metadata.behaviour) ? texts.look : run.title
+  const { dispatch_id, agent_id, status, undone_by, outcome } = run
   const at = Date.parse(run.created_at)
   const state = undone_by === null ? (texts.statuses[status] ?? status) : own.undone
   return (
@@ -88,12 +86,12 @@ function RunRow({ context, run, isFirst }: RunRowProps) {
       <Dot tone={toneOf(status)} pulsing={status === 'running'} />
       <span class="min-w-0">
         <span class="flex min-w-0 items-baseline gap-2">
-          <span class="min-w-0 truncate font-medium">{oneLine(sayTitle(title, language))}</span>
+          <span class="min-w-0 truncate font-medium">{oneLine(sayTitle(run.title, language))}</span>
           {(status !== 'done' || undone_by !== null) && <span class="label shrink-0">{state}</span>}
         </span>
         <span class="block truncate text-[13px] text-muted">
           <span class="sm:hidden">{visibleText(agent_id)} · </span>
-          {outcome === null ? ' ' : plainLine(describeStop(outcome, language))}
+          {outcome === null ? ' ' : plainLine(describeOutcome(status, outcome, language))}
         </span>
       </span>
       <span class="label figures flex flex-col items-end">

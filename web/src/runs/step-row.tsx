@@ -1,8 +1,8 @@
 /** A step in the list: one line with what it did and used; opened, everything about it. */
 
 import { useState } from 'preact/hooks'
-import { Button, Chevron } from '../components.tsx'
-import { count, duration, money, oneLine, visibleText } from '../format.ts'
+import { Button } from '../components.tsx'
+import { count, duration, money, plainLine, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { LiveText, Steps } from '../talk/steps.tsx'
 import { ForkDialog } from './fork-dialog.tsx'
@@ -25,21 +25,17 @@ interface StepRowProps {
 }
 
 const LINE_CLASSES = [
-  'grid w-full cursor-pointer grid-cols-[1.75rem_minmax(0,1fr)_auto] items-baseline gap-x-3 px-4 pt-3 pb-2 text-left',
-  'hover:bg-sunken focus-visible:-outline-offset-2',
+  'grid min-h-[51px] w-full cursor-pointer grid-cols-[1.75rem_minmax(0,1fr)_auto] items-baseline gap-x-3',
+  'px-4 pt-3 pb-2 text-left hover:bg-sunken focus-visible:-outline-offset-2',
 ].join(' ')
 
 export function StepRow(props: StepRowProps) {
   const { context, trace, step, isOpen, isCurrent, onToggle } = props
-  const { own } = context
   const what = describeStep(step, context)
   return (
     <div class={step.id === 1 ? '' : 'border-t border-line'} data-step={step.id}>
       <button type="button" class={LINE_CLASSES} aria-expanded={isOpen} onClick={onToggle}>
-        <span class="label figures text-right">
-          <span class="sr-only">{own.step(step.id)}</span>
-          <span aria-hidden="true">{step.id}</span>
-        </span>
+        <span class="label figures text-right">{step.id}</span>
         <span class="flex min-w-0 items-baseline gap-2">
           <span class={`shrink-0 font-medium ${step.fault === null ? '' : 'text-fault'}`}>{what}</span>
           <span class="min-w-0 truncate text-[13px] text-muted">{summaryOf(step, context)}</span>
@@ -71,7 +67,7 @@ const MAX_SUMMARY = 200
 /** What a call that was held up says is for the model; its state says more to people. */
 function summaryOf({ fault, text, calls: [first] }: RunStep, { own }: RunsContext): string {
   const result = first?.status === 'parked' ? (own.callStatuses.parked ?? '') : (first?.content ?? '')
-  return oneLine(fault ?? (text !== '' ? text : result)).slice(0, MAX_SUMMARY)
+  return plainLine(fault ?? (text !== '' ? text : result)).slice(0, MAX_SUMMARY)
 }
 
 function Figures({ context, step, isOpen }: Pick<StepRowProps, 'context' | 'step' | 'isOpen'>) {
@@ -82,36 +78,41 @@ function Figures({ context, step, isOpen }: Pick<StepRowProps, 'context' | 'step
       {input + output > 0 && <span class="hidden sm:inline">{own.tokens(count(input + output, language))}</span>}
       {usd !== null && <span class="hidden sm:inline">{money(usd, language)}</span>}
       <span>{duration((step.to ?? Math.max(now, step.from)) - step.from, language)}</span>
-      <span class={isOpen ? 'rotate-90' : ''}>
-        <Chevron />
+      <span class={isOpen ? 'rotate-90' : ''} aria-hidden="true">
+        ›
       </span>
     </span>
   )
 }
 
-const COLOURS: Readonly<Record<string, string>> = { DECIDE: 'bg-decide', ACT: 'bg-act', CRITIC: 'bg-wait' }
+const COLOURS: Readonly<Record<string, string>> = { DECIDE: '--decide', ACT: '--act', CRITIC: '--wait' }
 
 /** Where the step is in the whole run, in the colours of its phases. */
 function Track({ step, places, length }: StepRowProps) {
   const [from, to] = places.get(step.id) ?? [0, 0]
   const total = length || 1
-  const whole = Math.max(1, (step.to ?? step.from) - step.from)
   return (
     <span aria-hidden="true" class="relative col-span-2 col-start-2 mt-1.5 h-1 overflow-hidden rounded-full bg-sunken">
       <span
-        class="absolute inset-y-0 flex min-w-1 overflow-hidden rounded-full bg-other"
-        style={{ left: `${(from / total) * 100}%`, width: `${((to - from) / total) * 100}%` }}
-      >
-        {step.spans.map((span) => (
-          <span
-            key={`${span.phase} ${span.from}`}
-            class={COLOURS[span.phase] ?? 'bg-other'}
-            style={{ width: `${(((span.to ?? span.from) - span.from) / whole) * 100}%` }}
-          />
-        ))}
-      </span>
+        class="absolute inset-y-0 min-w-1 rounded-full"
+        style={{
+          left: `${(from / total) * 100}%`,
+          width: `${((to - from) / total) * 100}%`,
+          background: phasesOf(step),
+        }}
+      />
     </span>
   )
+}
+
+/** Contract: the phases one after the other, as the stops of one gradient: a list of steps has few elements then. */
+function phasesOf({ spans, from, to }: RunStep): string {
+  const whole = Math.max(1, (to ?? from) - from)
+  const stops = spans.map((span) => {
+    const place = (at: number): string => `${Math.round(((at - from) / whole) * 100)}%`
+    return `var(${COLOURS[span.phase] ?? '--other'}) ${place(span.from)} ${place(span.to ?? span.from)}`
+  })
+  return stops.length === 0 ? 'var(--other)' : `linear-gradient(to right, ${stops.join(', ')}, var(--other))`
 }
 
 /** What happens in the step, while it runs or is replayed. */

@@ -42,6 +42,8 @@ export function useTrace(page: PageState, id: string): TraceState {
   return state?.id === id ? state.trace : { kind: 'loading' }
 }
 
+const EVENTS_AT_ONCE = 4000
+
 class TraceFollower {
   readonly #id: string
   readonly #onChange: (trace: TraceState) => void
@@ -76,16 +78,26 @@ class TraceFollower {
   }
 
   async #fetchEvents(dispatch: RunDetails): Promise<void> {
-    const { manifest, events } = await readCommand('trace show', {
-      ...{ run: this.#id, events: true, after: this.#trace?.events.length ?? 0 },
-    }).catch((thrown: unknown) => {
-      if (thrown instanceof ApiError && thrown.code === 'not_found') return { manifest: null, events: [] }
-      throw thrown
-    })
+    const { manifest, events } = await this.#readEvents(this.#trace?.events.length ?? 0)
     // Events may have arrived meanwhile.
     const known = this.#trace?.events ?? []
-    const later = (events ?? []).filter(({ seq }) => seq > known.length)
+    const later = events.filter(({ seq }) => seq > known.length)
     this.#show({ dispatch, manifest, events: [...known, ...later] })
+  }
+
+  /** A long run is read in parts, because reading it at once would keep the page from answering. */
+  async #readEvents(known: number): Promise<Pick<RunTrace, 'manifest' | 'events'>> {
+    const read: Event[] = []
+    for (;;) {
+      const part = await readCommand('trace show', {
+        ...{ run: this.#id, events: true, after: known + read.length, limit: EVENTS_AT_ONCE },
+      }).catch((thrown: unknown) => {
+        if (thrown instanceof ApiError && thrown.code === 'not_found') return { manifest: null, events: [] }
+        throw thrown
+      })
+      read.push(...(part.events ?? []))
+      if ((part.events?.length ?? 0) < EVENTS_AT_ONCE) return { manifest: part.manifest, events: read }
+    }
   }
 
   #fail(thrown: unknown): void {

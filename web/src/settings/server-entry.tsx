@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { Button, Chevron, Dot, type Tone } from '../components.tsx'
 import { count, type Language, visibleText } from '../format.ts'
+import { translateError } from '../texts/settings/errors.ts'
 import { MCP_TEXTS } from '../texts/settings/mcp.ts'
 import { DeclareDialog } from './declare-tool.tsx'
 import { FormError, useAction } from './form.tsx'
@@ -47,7 +48,7 @@ export function ServerProblem({ language, server }: { readonly language: Languag
   if (error === null) return null
   return (
     <div class="mt-1 flex flex-col gap-1">
-      <p class="text-fault wrap-anywhere">{visibleText(error)}</p>
+      <p class="text-fault wrap-anywhere">{visibleText(translateError(error, language))}</p>
       {state === 'down' && stderr.length > 0 && (
         <details class="group label">
           <summary class="flex cursor-pointer list-none items-center gap-1 hover:text-ink">
@@ -66,10 +67,12 @@ function ServerButtons({ server: { name, tools }, ...props }: ServerProps) {
   const [own, common] = [MCP_TEXTS[language], commonTexts(props)]
   const [isRemoving, setRemoving] = useState(false)
   const action = useAction(page, language)
-  const test = (): Promise<unknown> =>
-    action.run('mcp test', { server: name }, (tested) =>
-      tested.ok ? own.works(count(tested.tools.length, language)) : own.doesNotWork,
+  const test = async (): Promise<void> => {
+    const tested = await action.run('mcp test', { server: name }, ({ ok, tools: found }) =>
+      ok ? own.works(count(found.length, language)) : '',
     )
+    if (tested && !tested.ok) page.toasts.add('fault', own.doesNotWork)
+  }
   const approve = (): Promise<unknown> =>
     action.run('mcp approve', { server: name }, ({ approved }) => own.approved(approved.map(visibleText).join(', ')))
   return (

@@ -20,10 +20,31 @@ export function useAddress(): Address {
   return address
 }
 
+/** What the history keeps of an address of the page. */
+interface HistoryEntry {
+  /** How far it was scrolled when it was left. */
+  readonly scroll?: number
+  /** The address before it, if that was one of the page. */
+  readonly from?: string
+}
+
+/** Contract: what the history keeps of the current address. */
+export const readEntry = (): HistoryEntry => (history.state ?? {}) as HistoryEntry
+
+/** Contract: the history keeps how far the page is scrolled. */
+export function keepScroll(): void {
+  const entry: HistoryEntry = { ...readEntry(), scroll: Math.round(scrollY) }
+  history.replaceState(entry, '')
+}
+
 /** Contract: goes to an address of the page; with `replace`, without an entry in the history. */
 export function navigate(to: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', to)
-  else history.pushState(null, '', to)
+  const from: HistoryEntry = { from: `${location.pathname}${location.search}` }
+  if (replace) history.replaceState(readEntry(), '', to)
+  else {
+    keepScroll()
+    history.pushState(from, '', to)
+  }
   dispatchEvent(new PopStateEvent('popstate'))
   if (!replace) scrollTo(0, 0)
 }

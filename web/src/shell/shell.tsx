@@ -7,6 +7,7 @@ import { countNeeds } from '../needs-you/needs.ts'
 import type { PageState } from '../page-state.ts'
 import { TEXTS, type Texts } from '../texts.ts'
 import { BottomBar, LINKS, SideBar, TopBar } from './navigation.tsx'
+import { restoreScroll } from './restore-scroll.ts'
 import { followLinks, isWriting, matchPath, navigate, useAddress } from './router.ts'
 import { ROUTES } from './routes.tsx'
 import { ToastList } from './toasts.tsx'
@@ -22,6 +23,7 @@ export function Shell({ page, language, switchLanguage }: ShellProps) {
   const { path, query } = useAddress()
   useEffect(followLinks, [])
   useEffect(followDigits, [])
+  useEffect(restoreScroll, [])
   const found = ROUTES.flatMap((route) => {
     const params = matchPath(route.pattern, path)
     return params ? [{ ...route, params }] : []

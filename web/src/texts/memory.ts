@@ -235,7 +235,7 @@ const zh: typeof en = {
   },
   textErased: '内容已清除',
   noted: (agent, time) => `${agent} 记于 ${time}`,
-  expires: (time) => `${time} 过期`,
+  expires: (time) => `${time}过期`,
   origin: '从哪里来',
   originRun: '记于这次运行',
   originGone: '那次运行已不再保存。',

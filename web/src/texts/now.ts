@@ -137,7 +137,7 @@ const zh: typeof en = {
   unknown: '执行结果未知',
   isWaiting: '等待',
   until: (time) => `直到 ${time}`,
-  expires: (time) => `${time} 过期`,
+  expires: (time) => `${time}过期`,
   answerHere: '到“等你处理”答复',
   cycles: '最近的周期',
   noCycles: '还没有运行过周期。',

@@ -2,6 +2,7 @@
 
 import type { FailureClass, StopReason } from '../../../src/domain/stop-reason.ts'
 import type { Language } from '../format.ts'
+import { describeError } from './error-reasons.ts'
 import { explainError } from './errors.ts'
 import { CHINESE_STATES } from './state-reasons.ts'
 
@@ -116,6 +117,12 @@ const ENDINGS: Readonly<Record<StopReason, Readonly<Record<Language, string>>>> 
   unrecoverable_error: { en: 'an error that could not be repaired', zh: '出现无法恢复的错误' },
   cancelled: { en: 'cancelled', zh: '已取消' },
   context_overflow: { en: 'too much to read for the model', zh: '内容超出模型可读的长度' },
+}
+
+/** Contract: the line of a run in a list: why it failed, what it waits for, or what came of it. */
+export function describeOutcome(status: string, outcome: string, language: Language): string {
+  if (status === 'failed' || status === 'dead') return describeError(outcome, language)
+  return status === 'waiting' ? describeStop(outcome, language) : outcome
 }
 
 /** Contract: the words for a stop reason, a wait or an idle cycle, as a part of a line; an error stays as it is. */

@@ -8,7 +8,7 @@ const en = {
   failures: (count: number) => `${count} failed`,
   quiet: 'nothing happened',
   today: 'today',
-  done: 'Done',
+  done: 'What was done',
   nothingDone: 'Nothing was done on this day.',
   starters: {
     ...{ cycle: 'a beat of the kernel', schedule: 'its schedule', run: 'another run asked for it' },
@@ -31,10 +31,11 @@ const en = {
   } as Record<string, string>,
   answer: 'Answer in Needs you',
   cost: 'Cost',
-  calls: (count: string) => `${count} model calls`,
+  calls: (count: string) => (count === '1' ? '1 model call' : `${count} model calls`),
   noCalls: 'No model was called.',
   unpriced: 'Some models have no price, so their calls count as 0.',
-  cycles: (total: string, idle: string) => `${total} cycles, ${idle} of them idle; an idle cycle costs nothing.`,
+  cycles: (total: string, idle: string) =>
+    `${total === '1' ? '1 cycle' : `${total} cycles`}, ${idle} of them idle; an idle cycle costs nothing.`,
   noPrice: 'price not known',
   leftOut: (count: number) => `${count} more runs are left out here; see Runs.`,
   undo: 'Undo this day',

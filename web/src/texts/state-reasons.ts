@@ -111,6 +111,7 @@ const IDLE: readonly (readonly [RegExp, string])[] = [
 /** What a parked run waits for. */
 const WAITS: readonly (readonly [RegExp, string])[] = [
   [/^scheduled for later$/, '安排在稍后开始'],
+  [/^reply$/, '等你答复'],
   [/^another attempt$/, '稍后再试一次'],
   [/^(.+) needs approval\. Run: .*$/s, '$1 需要你的批准'],
   [/^it is unknown whether (\S+) took effect\. Run: .*$/s, '不清楚 $1 是否已经生效，等你确认'],

@@ -4,7 +4,7 @@ import type { Dispatch } from '../api-types.ts'
 import { Dot, toneOf } from '../components.tsx'
 import { clockTime, oneLine, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
-import { isLook } from '../run-view.ts'
+import { sayTitle } from '../texts/errors.ts'
 import { QUEUE_TEXTS } from '../texts/work-queue.ts'
 import type { ViewContext } from '../view-context.ts'
 import { QueueButtons } from './queue-actions.tsx'
@@ -24,10 +24,10 @@ const ROW_CLASSES = [
 ].join(' ')
 
 export function QueueRow({ context, page, run, isSelected, onSelect }: QueueRowProps) {
-  const { texts, language } = context
+  const { language } = context
   const own = QUEUE_TEXTS[language]
-  const { dispatch_id, status, metadata } = run
-  const title = isLook(metadata.behaviour) ? texts.look : visibleText(oneLine(run.title))
+  const { dispatch_id, status } = run
+  const title = oneLine(sayTitle(run.title, language))
   return (
     <div class={ROW_CLASSES} data-queue={dispatch_id} data-status={status}>
       <input
@@ -45,9 +45,7 @@ export function QueueRow({ context, page, run, isSelected, onSelect }: QueueRowP
           </a>
         </p>
         <Facts context={context} run={run} />
-        <div class="mt-0.5 line-clamp-3">
-          <Why context={context} page={page} run={run} />
-        </div>
+        <Why context={context} page={page} run={run} />
       </div>
       <div class="col-start-2 mt-1.5 flex flex-wrap items-start gap-1.5 sm:col-start-3 sm:row-start-1 sm:mt-0">
         <QueueButtons {...{ page, language }} runs={[run]} name={`queue ${dispatch_id}`} />

@@ -2,6 +2,7 @@
 
 import type { Approval, Dispatch } from '../api-types.ts'
 import { type Language, relativeTime } from '../format.ts'
+import { describeError } from '../texts/error-reasons.ts'
 import { QUEUE_TEXTS } from '../texts/work-queue.ts'
 
 interface ReasonContext {
@@ -28,8 +29,9 @@ export function reasonOf(dispatch: ReasonedRun, context: ReasonContext): Reason 
   const { status, error, failure_class, cancel, held_by } = dispatch
   const { reasons, failures } = QUEUE_TEXTS[context.language]
   const say = (text: string, detail = ''): Reason => ({ text, detail, isForOwner: false })
-  if (status === 'failed') return say(failures[failure_class ?? ''] ?? failures.infra ?? '', error ?? '')
-  if (status === 'dead') return say(reasons.dead, error ?? '')
+  if (status === 'failed')
+    return say(failures[failure_class ?? ''] ?? failures.infra ?? '', describeError(error ?? '', context.language))
+  if (status === 'dead') return say(reasons.dead, describeError(error ?? '', context.language))
   if (status === 'done' || status === 'cancelled') return undefined
   if (cancel !== null) return say(reasons.cancelling)
   if (held_by) return say(reasons[held_by.kind])
@@ -52,7 +54,7 @@ function waitReason(
     case 'unknown':
       return say(reasons.unknown, true)
     case 'observation': {
-      if (approvals.some((approval) => approval.session_id === session_id)) return say(reasons.approval, true)
+      if (approvals.some((approval) => approval.session_id === session_id)) return say(reasons.approval, true, '')
       if (wait.match === 'user_message') return say(reasons.answer, true)
       return say(wait.match === SUB_AGENT ? reasons.subAgent : reasons.news)
     }

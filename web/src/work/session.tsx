@@ -9,6 +9,7 @@ import { clockTime, count, type Language, money, oneLine, relativeTime, visibleT
 import type { PageState } from '../page-state.ts'
 import type { PlaceProps } from '../shell/place.tsx'
 import { NotFetched } from '../tabbed-place.tsx'
+import { sayTitle } from '../texts/errors.ts'
 import { SESSION_TEXTS } from '../texts/work-sessions.ts'
 import { useFetched, useKept } from '../use-fetched.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
@@ -63,7 +64,7 @@ function Head({ context: { language, now }, page, thread }: ThreadProps) {
     <header class="flex flex-wrap items-start justify-between gap-3">
       <div class="min-w-0">
         <h2 class="line-clamp-2 text-lg font-semibold wrap-anywhere">
-          {title === null ? own.untitled : visibleText(oneLine(title))}
+          {title === null ? own.untitled : oneLine(sayTitle(title, language))}
         </h2>
         <p class="label flex flex-wrap gap-x-2.5">
           <span class="flex items-center gap-1.5">

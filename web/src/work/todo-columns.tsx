@@ -8,6 +8,7 @@ import { oneLine, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { navigate } from '../shell/router.ts'
 import { NotFetched } from '../tabbed-place.tsx'
+import { describeError } from '../texts/error-reasons.ts'
 import { BOARD_TEXTS } from '../texts/work-board.ts'
 import { useFetched, useKept } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -160,7 +161,9 @@ function TodoCard({ context: { language }, todo, href }: TodoCardProps) {
       </span>
       {facts.length > 0 && <span class="label block wrap-anywhere">{facts.join(' · ')}</span>}
       {last_error !== null && status !== 'DONE' && (
-        <span class="mt-0.5 line-clamp-2 text-[13px] wrap-anywhere text-fault">{visibleText(oneLine(last_error))}</span>
+        <span class="mt-0.5 line-clamp-2 text-[13px] wrap-anywhere text-fault">
+          {oneLine(describeError(last_error, language))}
+        </span>
       )}
     </a>
   )

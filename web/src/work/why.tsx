@@ -1,6 +1,6 @@
 /** Why a run does not go on, or has failed. */
 
-import { oneLine, visibleText } from '../format.ts'
+import { oneLine } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { QUEUE_TEXTS } from '../texts/work-queue.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -18,13 +18,15 @@ export function Why({ context: { language, now }, page, run }: WhyProps) {
   if (!reason) return null
   const { text, detail, isForOwner } = reason
   return (
-    <p class="wrap-anywhere" data-reason>
-      {text} {detail !== '' && <span class="text-muted">{visibleText(oneLine(detail))}</span>}{' '}
+    <div class="mt-0.5 flex flex-wrap gap-x-2 wrap-anywhere" data-reason>
+      <p class="line-clamp-3 min-w-0">
+        {text} {detail !== '' && <span class="text-muted">{oneLine(detail)}</span>}
+      </p>
       {isForOwner && (
         <a class="text-link underline underline-offset-2" href="/needs-you">
           {own.answerHere}
         </a>
       )}
-    </p>
+    </div>
   )
 }

@@ -1,5 +1,5 @@
 /**
- * Markdown as the cards of Lark show it. Lark's dialect has tags of its own (`<at id=all>` notifies everybody) and
+ * Markdown as the cards of Lark show it. Lark's dialect has tags of its own (`<at id=all>` notifies the whole chat) and
  * refuses a card with an unknown picture or more than five tables; the text may come from anyone.
  * Line by line, and without expressions that backtrack: the time grows with the length of the text only.
  */

@@ -102,7 +102,7 @@ async function copyEntry(walk: CopyWalk, source: string, path: string, type: 'fo
   if (type === 'other' && stats.isFile()) await copyOpenFile(walk, handle, path)
 }
 
-/** A link, a socket, or a file that vanished or that nobody may read. */
+/** A link, a socket, or a file that vanished or that this process may not read. */
 const NOT_OPENED = ['ELOOP', 'EMLINK', 'ENXIO', 'ENOENT', 'EACCES', 'EPERM']
 
 async function openOrWhyNot(path: string): Promise<FileHandle | string> {

@@ -136,7 +136,7 @@ function makeV1Group(
   ] as const) {
     const mount = mounts.find(({ controllers }) => controllers.includes(controller))
     const path = own.get(controller)
-    // Memory: only if this process is in the root group. Whoever set up another group counts commands' memory in it.
+    // Memory: only if this process is in the root group. The maker of another group counts commands' memory in it.
     const folder =
       mount && path !== undefined && (controller !== 'memory' || path === '/') ? folderOf(mount, path) : undefined
     const made = folder === undefined ? undefined : makeFolder(folder)

@@ -1,4 +1,4 @@
-/** Writes a stored tree into a folder that no one else uses: the workspace of a fork. */
+/** Writes a stored tree into a folder that nothing else uses: the workspace of a fork. */
 
 import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { isReserved, MODES_ENTRY, nameKey, OMITTED_ENTRY, toRealName } from './entry-names.ts'

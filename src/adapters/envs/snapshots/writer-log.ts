@@ -26,7 +26,7 @@ export class WriterLog {
     this.#folder = join(repository, 'writers')
   }
 
-  /** Contract: a `before` that equals the writer's last snapshot is no new line: no one else wrote in between. */
+  /** Contract: a `before` that equals the writer's last snapshot is no new line: no other writer wrote in between. */
   add(writer: string, taken: TakenSnapshot): void {
     const place = `${writer}\n${taken.workspace}`
     if (taken.kind === 'before' && this.#last.get(place) === taken.tree) return

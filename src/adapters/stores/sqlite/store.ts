@@ -31,7 +31,8 @@ interface SqliteOptions {
   /** `here`: all writes in this thread. `thread`: all in the writer thread. Default: chosen per commit. */
   readonly writes?: 'here' | 'thread' | 'as_it_suits'
   /**
-   * Files of the audit key. Without them the audit log has no key, so whoever can write the database could forge it.
+   * Files of the audit key. Without them the audit log has no key, and every program that can write the database
+   * could forge it.
    */
   readonly audit?: AuditSealOptions
 }

@@ -16,7 +16,7 @@ const TELLING = [
   ...['started_at', 'usd', 'model', 'scope', 'trouble', 'problem', 'error', 'day', 'spent_usd', 'limit_usd', 'version'],
 ]
 const MAX_TOLD = 5
-/** Fields beside a list that are not for a chat: how many there are in all, and agents that nobody made. */
+/** Fields beside a list that are not for a chat: how many there are in all, and agents that are built in. */
 const BESIDE_ITEMS = new Set(['total', 'others'])
 
 type Fields = Readonly<Record<string, unknown>>

@@ -38,6 +38,7 @@ const CHAT_VERBS: Partial<Readonly<Record<CommandName, 'quick' | 'slow'>>> = {
   'queue show': 'quick',
   'queue retry': 'quick',
   'queue prioritize': 'quick',
+  'queue dismiss': 'quick',
   'queue cancel': 'slow',
   'queue pause': 'slow',
   'queue resume': 'quick',

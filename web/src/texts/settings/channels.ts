@@ -22,7 +22,7 @@ const en = {
   pair: 'Send notices here',
   pairWith: 'Pair a chat',
   pairTitle: (name: string) => `Pair a chat of ${name}`,
-  pairHelp: 'Send this message in the chat. Whoever sends it first may give tasks and answer questions there.',
+  pairHelp: 'Send this message in the chat. The first person who sends it may give tasks and answer questions there.',
   pairUntil: (when: string) => `It works once, and ends ${when}.`,
   pairDone: 'Notices go there from now on.',
   paired: 'Paired chats',

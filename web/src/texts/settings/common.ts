@@ -37,7 +37,7 @@ const en = {
     stopped: 'It stops. Running steps may finish first.',
     stopTitle: 'Stop Tireless?',
     stopHelp:
-      'Nothing runs until somebody starts it on its machine, and this page is gone until then. Work ' +
+      'Nothing runs until you start it on its machine, and this page is gone until then. Work ' +
       'that is under way continues after the next start. To start again:',
     stopYes: 'Stop it',
     about: 'This installation',

@@ -30,7 +30,7 @@ const enChecks: Readonly<Record<string, CheckText>> = {
   residents: { name: 'Residents', why: 'A resident that fails sees nothing.' },
   'dead work': { name: 'Work set aside', why: 'It failed three times and is not tried again by itself.' },
   'unknown outcomes': { name: 'Unclear outcomes', why: 'Runs wait until you say what happened.' },
-  'orphaned work': { name: 'Orphaned work', why: 'It is marked as running, but nobody works on it.' },
+  'orphaned work': { name: 'Orphaned work', why: 'It is marked as running, but no process works on it.' },
   leftovers: { name: 'Leftovers', why: 'Folders of finished calls take up space.' },
 }
 
@@ -79,7 +79,7 @@ const zhChecks: Readonly<Record<string, CheckText>> = {
   },
   'orphaned work': {
     name: '无人处理的工作',
-    why: '标记为运行中，但没有人在做。',
+    why: '标记为运行中，但没有进程在做。',
     remedy: '启动内核继续：tireless start。',
   },
   leftovers: { name: '残留', why: '已结束的调用的文件夹占用空间。', remedy: '点“修复”删除它们。' },

@@ -4,6 +4,9 @@ import type { Language } from '../../format.ts'
 
 /** `$1` and so on are what the error names. */
 const CHINESE: readonly (readonly [RegExp, string])[] = [
+  [/^Connection closed; it exited with code (\d+)$/, '连接已断开：程序以代码 $1 退出'],
+  [/^Connection closed; it was killed by (\S+)$/, '连接已断开：程序被 $1 结束'],
+  [/^there is no (\S+) on this machine$/, '这台机器上没有 $1'],
   [/^.*the secret is too short: .*$/s, '密钥太短：请检查是否完整。'],
   [/^(.*) is configured already;.*$/s, '$1 已经配置过了；请换一个名字，或先移除它。'],
   [

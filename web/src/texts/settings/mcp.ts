@@ -24,7 +24,7 @@ const en = {
   approveAll: 'Approve all as they are now',
   approved: (tools: string) => `Approved: ${tools}.`,
   difference: 'What changed',
-  undeclared: 'Nobody has said what it does, so every call asks you first.',
+  undeclared: 'You have not said yet what it does, so every call asks you first.',
   reaches: {
     none: 'changes nothing outside',
     workspace: 'works in its own folder',
@@ -96,7 +96,7 @@ const zh: typeof en = {
   approveAll: '全部按现在的样子批准',
   approved: (tools) => `已批准：${tools}。`,
   difference: '改动内容',
-  undeclared: '还没有人说明它做什么，所以每次调用都先问你。',
+  undeclared: '你还没有说明它做什么，所以每次调用都先问你。',
   reaches: {
     none: '不影响外部',
     workspace: '只在自己的文件夹里工作',
