@@ -54,7 +54,7 @@ export const BEFORE_RESTORE_PREFIX = 'before-restore-'
 /** Names at the top of the home that belong to this machine: a backup never copies, a restore never replaces them. */
 export function isMachineLocal(name: string): boolean {
   return (
-    /^(lock([-.].*)?|socket|logs|sandbox|browser|copies|restore\..*)$/.test(name) ||
+    /^(lock([-.].*)?|socket|home-id|logs|sandbox|browser|copies|restore\..*)$/.test(name) ||
     name.startsWith(BEFORE_RESTORE_PREFIX)
   )
 }

@@ -27,6 +27,7 @@ import { pruneOldSessions } from '../kernel/retention.ts'
 import { beatIntervalMs, nextDueForAgent } from '../kernel/schedule/beat-timing.ts'
 import type { KernelDeps, KernelSettings } from '../kernel/settings.ts'
 import { iso } from '../ports/clock.ts'
+import { untilAborted } from '../ports/deadline.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
 import { fallbackIfUnreadable, type Op, type Store } from '../ports/store.ts'
 import { compileSystemPrompt } from '../prompt-compiler/sections.ts'
@@ -102,16 +103,26 @@ export class KernelService implements KernelControl {
   async run(signal: AbortSignal): Promise<void> {
     await this.#boot()
     this.#since = this.#deps.clock.now()
+    try {
+      await this.#loop.run(signal)
+    } finally {
+      this.#since = null
+      // If it runs again, another process may have led meanwhile, and left a cycle unfinished.
+      this.#interrupted = undefined
+    }
+  }
+
+  async watchConfig(signal: AbortSignal): Promise<void> {
     const [config, home] = [this.#host.get('config'), this.#host.get('home')]
     const reload = (): void => this.#reloadConfig()
     const watchers = [watchFile(config.file, reload), watchFolder(home.agents, reload)]
     startIdleCollection(this.#host.get('events'), this.#deps.store, signal)
-    try {
-      await this.#loop.run(signal)
-    } finally {
-      for (const watcher of watchers) watcher.close()
-      this.#since = null
-    }
+    await untilAborted(signal)
+    for (const watcher of watchers) watcher.close()
+  }
+
+  isElsewhere(): boolean {
+    return this.#host.get('queue').isShared() && !this.#host.get('leadership').isLeading
   }
 
   async healthProblems(): Promise<readonly string[]> {
@@ -121,6 +132,7 @@ export class KernelService implements KernelControl {
   /** Records the start of the kernel, if it has agents, and a cycle that an earlier process left unfinished. */
   async #boot(): Promise<void> {
     const { settings, store } = this.#deps
+    await this.#host.get('queue').requireLead()
     if (settings().agents.length > 0) await recordBoot(this.#deps, initDocument(this.#host.get('config').loaded))
     // Only before this process's first cycle: later, an unfinished cycle may be one that is still running.
     if (!this.#interrupted) void logUnreadable(store, this.#host.get('log'))

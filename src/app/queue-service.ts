@@ -1,11 +1,18 @@
 /** Works the queue: joins the home as a worker on the first drain, and leaves it on close. */
 
+import { hostname } from 'node:os'
+import { TirelessError } from '../domain/error.ts'
+import type { ProcessRole } from '../domain/process-role.ts'
 import type { Engine } from '../engine/run.ts'
 import { tellUnstarted } from '../kernel/conversation/tell-unstarted.ts'
-import { type DrainDeps, drain, joinHome, leaveHome, type RunControls, signalRun } from '../kernel/queue/drain.ts'
+import { type DrainDeps, drain, joinHome, leaveHome } from '../kernel/queue/drain.ts'
 import { createHeldDispatches, type HeldDispatches } from '../kernel/queue/held-dispatches.ts'
+import type { Leadership } from '../kernel/queue/leadership.ts'
+import { applyRequests, interruptRuns, type RunControls, signalRun } from '../kernel/queue/run-controls.ts'
+import { SharedWorker } from '../kernel/queue/shared-worker.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Services } from '../ports/plugin.ts'
+import type { Store } from '../ports/store.ts'
 import type { StopControl } from './stop-control.ts'
 
 interface QueueParts {
@@ -13,6 +20,10 @@ interface QueueParts {
   readonly bell: WakeSignal
   readonly log: Services['log']
   readonly stopControl: StopControl
+  readonly leadership: Leadership
+  /** Contract: the id of the home; asked for only on a shared store. */
+  homeId(): string
+  leaseMs(): number
   maxConcurrent(): number
   /** Awaited before any work starts. `withoutClaims`: for work that an undo must not do at the same time. */
   ready(withoutClaims: HeldDispatches['alone']): Promise<unknown>
@@ -23,7 +34,19 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
   const { signals } = stopControl
   const worker = new HomeWorker(parts)
   let fullDrains = 0
+  const isShared = isSharedStore(parts.engine.store)
   return {
+    isShared: () => isShared,
+    async joinAs(role) {
+      worker.role = role
+      if (isShared) await worker.join()
+    },
+    requireLead: () => (isShared ? worker.requireLead() : Promise.resolve()),
+    async whileLeading(work, stop) {
+      if (!isShared) return void (await work(stop))
+      await worker.tryToLead()
+      await parts.leadership.whileLeading(work, stop)
+    },
     signals,
     stop(withinMs) {
       log.write('info', 'asked to stop', { within_ms: withinMs })
@@ -54,6 +77,9 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
   }
 }
 
+/** Whether other processes, in homes of their own, work on the same store. */
+const isSharedStore = (store: Store): boolean => store.onChange !== undefined
+
 /** This process as a worker of the home. It joins at the first drain, so that reading a home changes nothing in it. */
 class HomeWorker {
   readonly #parts: QueueParts
@@ -62,7 +88,14 @@ class HomeWorker {
   readonly held: HeldDispatches
   /** What is wrong with the database, if it had to be verified. */
   damage: readonly string[] = []
-  epoch: number | undefined
+  role: ProcessRole = 'worker'
+  #alone: number | undefined
+  #shared: SharedWorker | undefined
+  #stopFollowing = (): void => {}
+
+  get epoch(): number | undefined {
+    return this.#shared ? this.#shared.epoch : this.#alone
+  }
 
   constructor(parts: QueueParts) {
     this.#parts = parts
@@ -75,25 +108,95 @@ class HomeWorker {
   }
 
   async leave(): Promise<void> {
-    if (this.#joined) await leaveHome(await this.#joined)
+    this.#stopFollowing()
+    const joined = await this.#joined?.catch(() => undefined)
+    if (this.#shared) await this.#shared.leave()
+    else if (joined) await leaveHome(joined)
+  }
+
+  /** On a shared store. Contract: resolves after the first attempt. */
+  async tryToLead(): Promise<void> {
+    await this.join()
+    await this.#shared?.tryToLead()
+  }
+
+  /** On a shared store. Contract: throws `conflict` unless this process leads the kernel. */
+  async requireLead(): Promise<void> {
+    const { leadership, engine } = this.#parts
+    if (!leadership.isLeading) await this.tryToLead()
+    if (leadership.isLeading) return
+    const leader = await engine.store.leader(leadership.name)
+    const found = (await engine.store.workers(engine.clock.now())).find(({ epoch }) => epoch === leader?.epoch)
+    throw new TirelessError('conflict', {
+      what: `another process on this database leads the kernel ${leadership.name}`,
+      got: found ? `worker ${found.epoch}, ${found.name}` : 'no live worker: a new leader is being chosen',
+      fix: 'do it in the home of that process, or stop it first; tireless status lists all workers',
+    })
   }
 
   async #join(): Promise<DrainDeps> {
-    const { engine, bell, log, ready, maxConcurrent } = this.#parts
-    const joining = joinHome(engine, `process ${process.pid}`)
-    const [{ epoch, lost, dead }] = await Promise.all([joining, ready(this.held.alone)])
-    this.epoch = epoch
-    log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
-    for (const id of dead) await tellUnstarted(engine, id)
-    // The last process did not stop cleanly.
-    if (lost > 0) void this.#verifyDatabase()
+    const { engine, bell, ready, maxConcurrent } = this.#parts
+    const joining = isSharedStore(engine.store) ? this.#joinOthers() : this.#joinAlone()
+    await Promise.all([joining, ready(this.held.alone)])
+    const worker = this
     return {
-      ...{ engine, wakeSignal: bell, epoch, controls: this.controls, held: this.held },
-      // A getter, because the configuration may change.
+      ...{ engine, wakeSignal: bell, controls: this.controls, held: this.held, isShared: this.#shared !== undefined },
+      // Getters, because the epoch and the configuration may change.
+      get epoch() {
+        return worker.epoch
+      },
       get maxConcurrent() {
         return maxConcurrent()
       },
     }
+  }
+
+  async #joinAlone(): Promise<void> {
+    const { engine, log } = this.#parts
+    const { epoch, lost, dead } = await joinHome(engine, `process ${process.pid}`)
+    this.#alone = epoch
+    log.write(lost > 0 ? 'warn' : 'info', 'worker joined', { epoch, pid: process.pid, lost })
+    for (const id of dead) await tellUnstarted(engine, id)
+    // The last process did not stop cleanly.
+    if (lost > 0) void this.#verifyDatabase()
+  }
+
+  async #joinOthers(): Promise<void> {
+    const { engine, bell, log, leadership, leaseMs, homeId } = this.#parts
+    const { store, clock } = engine
+    const host = hostname()
+    this.#shared = new SharedWorker({
+      ...{ store, clock, wakeSignal: bell, leadership, leaseMs: leaseMs() },
+      name: `process ${process.pid} on ${host}`,
+      about: { role: this.role, host, home: homeId() },
+      stopRuns: () => interruptRuns(this.controls, bell),
+      async onDead(ids) {
+        for (const id of ids) await tellUnstarted(engine, id)
+      },
+      log: (level, event, details) => log.write(level, event, details),
+    })
+    this.#stopFollowing = this.#followRequests()
+    await this.#shared.join()
+  }
+
+  /** Requests of other processes to cancel or pause reach the runs of this one, one look at a time. */
+  #followRequests(): () => void {
+    const { store } = this.#parts.engine
+    let isLooking = false
+    let isStale = false
+    const look = async (): Promise<void> => {
+      isStale = true
+      if (isLooking) return
+      isLooking = true
+      while (isStale) {
+        isStale = false
+        // If the store has failed, the runs notice it themselves.
+        await applyRequests(store, this.controls).catch(() => undefined)
+      }
+      isLooking = false
+    }
+    const stop = store.onChange?.(() => void look())
+    return () => stop?.()
   }
 
   /** Contract: runs in the background; never rejects. */

@@ -18,6 +18,7 @@ import type { ChannelConnections } from '../kernel/channels/connections.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
 import type { ProgressMessages } from '../kernel/notify/progress-messages.ts'
 import type { HeldDispatches } from '../kernel/queue/held-dispatches.ts'
+import type { Leadership } from '../kernel/queue/leadership.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Residents } from '../kernel/residents/residents.ts'
 import type { PastSources } from '../past/past-sources.ts'
@@ -101,6 +102,8 @@ declare module '../ports/plugin.ts' {
     readonly skills: ManagedSkills
     readonly store: Store
     readonly bell: WakeSignal
+    /** Whether this process leads the kernel on a shared store. */
+    readonly leadership: Leadership
     readonly models: Models
     readonly egress: Egress
     readonly envs: Envs
@@ -151,10 +154,21 @@ declare module '../ports/plugin.ts' {
     readonly engine: Engine
     readonly queue: Pick<
       CommandContext,
-      'drain' | 'draining' | 'epoch' | 'signals' | 'stop' | 'tellRun' | 'withoutClaims'
+      | 'drain'
+      | 'draining'
+      | 'epoch'
+      | 'isShared'
+      | 'joinAs'
+      | 'signals'
+      | 'stop'
+      | 'tellRun'
+      | 'whileLeading'
+      | 'withoutClaims'
     > & {
       readonly hold: HeldDispatches['hold']
       readonly damage: () => readonly string[]
+      /** Contract: on a shared store, throws `conflict` unless this process leads the kernel, or can from now on. */
+      readonly requireLead: () => Promise<void>
     }
     readonly past: PastSources
     readonly mcp: McpServers

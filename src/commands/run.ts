@@ -168,12 +168,12 @@ export async function describeRun(
   return { ...at, ...ending, approvals, files }
 }
 
-/** Delivers the outbox if no kernel is running to do it. */
+/** Delivers the outbox if no kernel is running to do it, in this process or another one on the same store. */
 export async function deliver(
   { kernel, notifier, signals, listen }: Needs<'kernel' | 'notifier' | 'signals' | 'listen'>,
   tell: (progress: Progress) => void = ignoreProgress,
 ): Promise<void> {
-  if (kernel.isRunning()) return
+  if (kernel.isRunning() || kernel.isElsewhere()) return
   const stopListening = listen((progress) => {
     if (progress.kind === 'note') tell(progress)
   })

@@ -5,9 +5,10 @@ import { DISPATCH_STATUSES } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { PeopleText } from '../domain/language.ts'
 import { MAX_DURATION_MS } from '../domain/limits.ts'
+import { PROCESS_ROLES, type ProcessRole } from '../domain/process-role.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
-import { startTimer } from '../ports/deadline.ts'
+import { startTimer, untilAborted } from '../ports/deadline.ts'
 import { channelProblem } from './channels.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -16,33 +17,38 @@ import { tellLooks } from './lib/look-notes.ts'
 import type { Progress } from './lib/progress.ts'
 import { nextScheduledRun } from './schedule.ts'
 
+const NEEDS = [
+  'channels',
+  'clock',
+  'connections',
+  'drain',
+  'homeSetup',
+  'isShared',
+  'joinAs',
+  'kernel',
+  'listen',
+  'notifier',
+  'progressMessages',
+  'requireSandbox',
+  'residents',
+  'sandboxNotices',
+  'serveHttp',
+  'settings',
+  'signals',
+  'sources',
+  'snapshots',
+  'startNotices',
+  'store',
+  'wakeSignal',
+  'whileLeading',
+] as const
+
 export const start = defineCommand({
   name: 'start',
   summary: 'start the kernel in the foreground: run scheduled agents and queued tasks',
   example: 'start',
   runsIn: 'own_process',
-  needs: [
-    'channels',
-    'clock',
-    'connections',
-    'drain',
-    'homeSetup',
-    'kernel',
-    'listen',
-    'notifier',
-    'progressMessages',
-    'requireSandbox',
-    'residents',
-    'sandboxNotices',
-    'serveHttp',
-    'settings',
-    'signals',
-    'sources',
-    'snapshots',
-    'startNotices',
-    'store',
-    'wakeSignal',
-  ],
+  needs: NEEDS,
   input: z.object({
     until_idle: z
       .boolean()
@@ -54,10 +60,15 @@ export const start = defineCommand({
       .max(MAX_DURATION_MS / 60_000)
       .default(30)
       .describe('with --until-idle: exit after this many minutes at the latest'),
+    role: z
+      .enum(PROCESS_ROLES)
+      .default('all')
+      .describe('with `store: postgres://…`: run queued work, lead the schedules, serve the page, or do everything'),
     expose: z.boolean().default(false).describe('allow server.host to be an address that other machines can reach'),
   }),
   output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
-  async run(context, { until_idle, max_minutes, expose }, tell) {
+  async run(context, { until_idle, max_minutes, expose, role }, tell) {
+    refuseRole(context, role, until_idle)
     await context.requireSandbox()
     await refuseUnknownChannel(context)
     for (const notice of await context.startNotices()) tell({ kind: 'note', ...notice })
@@ -66,7 +77,7 @@ export const start = defineCommand({
     const stopListening = context.listen(tell)
     const stopTelling = tellLooks(context, tell)
     try {
-      await (until_idle ? runUntilIdle(context, max_minutes) : runKernel(context, tell, expose))
+      await (until_idle ? runUntilIdle(context, max_minutes) : runKernel(context, tell, { expose, role }))
       return { queue: { ...(await context.store.counts()) } }
     } finally {
       stopListening()
@@ -74,6 +85,24 @@ export const start = defineCommand({
     }
   },
 })
+
+/** Throws `usage` if a part of the work would be left to processes that do not exist. */
+function refuseRole({ isShared }: Needs<'isShared'>, role: ProcessRole, until_idle: boolean): void {
+  if (role === 'all') return
+  if (!isShared())
+    throw new TirelessError('usage', {
+      what: 'with the store sqlite, one process does everything',
+      got: `--role ${role}`,
+      expected: '--role all',
+      fix: 'omit --role, or share a database between processes: store: postgres://… in tireless.yaml',
+    })
+  if (until_idle)
+    throw new TirelessError('usage', {
+      what: '--until-idle does all due work',
+      got: `--role ${role}`,
+      fix: 'omit --role, or --until-idle',
+    })
+}
 
 /** Throws `config_invalid` if the configured channel for notices does not exist: they could never be delivered. */
 async function refuseUnknownChannel({ notifier, channels }: Needs<'notifier' | 'channels'>): Promise<void> {
@@ -116,29 +145,65 @@ async function catchUp({ kernel, residents }: Needs<'kernel' | 'residents'>, unt
   await kernel.catchUp(until)
 }
 
+type KernelNeeds = Needs<Exclude<(typeof NEEDS)[number], 'requireSandbox' | 'sandboxNotices' | 'startNotices'>>
+
 async function runKernel(
-  context: Needs<
-    | 'channels'
-    | 'clock'
-    | 'connections'
-    | 'drain'
-    | 'homeSetup'
-    | 'kernel'
-    | 'listen'
-    | 'notifier'
-    | 'progressMessages'
-    | 'residents'
-    | 'serveHttp'
-    | 'settings'
-    | 'signals'
-    | 'sources'
-    | 'snapshots'
-    | 'store'
-  >,
+  context: KernelNeeds,
+  tell: (progress: Progress) => void,
+  { expose, role }: { readonly expose: boolean; readonly role: ProcessRole },
+): Promise<void> {
+  const failed = new AbortController()
+  const stop = AbortSignal.any([context.signals.drain, failed.signal])
+  await context.joinAs(role)
+  if (does(role, 'server')) await servePage(context, tell, expose)
+  if (does(role, 'scheduler')) await tellBeats(context, tell)
+  const tasks = [
+    context.kernel.watchConfig(stop),
+    untilStopped(context, stop),
+    ...(does(role, 'worker') ? [context.drain({ untilIdle: false, until: failed.signal })] : []),
+    ...(does(role, 'scheduler') ? [context.whileLeading((signal) => lead(context, tell, signal), stop)] : []),
+  ]
+  // If one task fails, the others stop too: a kernel without its queue would only look alive.
+  for (const task of tasks) task.catch(() => failed.abort())
+  const stopAnnouncing = announceWrittenFiles(context, tell)
+  try {
+    await awaitAll(tasks)
+  } finally {
+    stopAnnouncing()
+  }
+}
+
+const does = (role: ProcessRole, part: ProcessRole): boolean => role === 'all' || role === part
+
+/** Contract: rejects if the store has failed, which a process that only waits would not notice. */
+async function untilStopped({ wakeSignal }: Needs<'wakeSignal'>, stop: AbortSignal): Promise<void> {
+  const { storeFailed } = wakeSignal
+  await untilAborted(AbortSignal.any([stop, storeFailed]))
+  if (storeFailed.aborted) throw storeFailed.reason
+}
+
+/** What only one process of a kernel does. Contract: resolves after `signal` aborts; rejects if a part fails. */
+async function lead(context: KernelNeeds, tell: (progress: Progress) => void, signal: AbortSignal): Promise<void> {
+  const failed = new AbortController()
+  const stop = AbortSignal.any([signal, failed.signal])
+  const tasks = [
+    context.kernel.run(stop),
+    context.notifier.run(stop),
+    context.progressMessages.run(stop),
+    context.residents.run(stop),
+    context.sources.run(stop),
+    context.connections.run(stop),
+  ]
+  for (const task of tasks) task.catch(() => failed.abort())
+  runAndPriceFirstCycle(context, tell).catch(() => {})
+  await awaitAll(tasks)
+}
+
+async function servePage(
+  context: Needs<'serveHttp'>,
   tell: (progress: Progress) => void,
   expose: boolean,
 ): Promise<void> {
-  const { kernel, signals } = context
   const { login_url, token_file, loopback } = await context.serveHttp({ expose })
   tell({
     kind: 'note',
@@ -146,30 +211,16 @@ async function runKernel(
     zh: `打开页面：${login_url} （链接只能用一次；新链接：tireless open；令牌在 ${token_file}）`,
   })
   if (!loopback) tell({ kind: 'note', ...EXPOSED })
+}
+
+async function tellBeats(
+  context: Needs<'channels' | 'clock' | 'notifier' | 'settings' | 'store'>,
+  tell: (progress: Progress) => void,
+): Promise<void> {
   const target = await context.notifier.target()
   const problem = target && channelProblem(context.channels, target.channel)
   if (problem) tell({ kind: 'note', ...undeliverable(target.channel, problem) })
   tell({ kind: 'note', ...(await beatLine(context)) })
-  const failed = new AbortController()
-  const stop = AbortSignal.any([signals.drain, failed.signal])
-  const tasks = [
-    context.drain({ untilIdle: false, until: failed.signal }),
-    kernel.run(stop),
-    context.notifier.run(stop),
-    context.progressMessages.run(stop),
-    context.residents.run(stop),
-    context.sources.run(stop),
-    context.connections.run(stop),
-  ]
-  // If one task fails, the others stop too: a kernel without its queue would only look alive.
-  for (const task of tasks) task.catch(() => failed.abort())
-  const stopAnnouncing = announceWrittenFiles(context, tell)
-  runAndPriceFirstCycle(context, tell).catch(() => {})
-  try {
-    await awaitAll(tasks)
-  } finally {
-    stopAnnouncing()
-  }
 }
 
 const EXPOSED: PeopleText = {

@@ -6,11 +6,11 @@ import type { CycleResult } from '../domain/cycle.ts'
 import { labelOfJournal } from '../domain/journal-label.ts'
 import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { MICROS_PER_USD } from '../domain/money.ts'
+import { PROCESS_ROLES } from '../domain/process-role.ts'
 import { RESIDENT_ACTIONS } from '../domain/resident.ts'
 import { titleOfRun } from '../domain/title.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
-import type { Worker } from '../ports/store/queue.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 import { copyCycleResult, cycleSchema } from './cycles.ts'
 import { defineCommand } from './lib/command.ts'
@@ -59,22 +59,37 @@ async function labelledAgents(store: Store, { cycle_id, agents }: CycleResult) {
   return agents.map((agent, i) => ({ ...agent, label: { ...(labels[i] ?? UNTRUSTED_LABEL) } }))
 }
 
-async function kernelState({ store, kernel, kernelId, draining }: Needs<'store' | 'kernel' | 'kernelId' | 'draining'>) {
+type KernelNeeds = Needs<'store' | 'clock' | 'kernel' | 'kernelId' | 'draining'>
+
+async function kernelState({ store, clock, kernel, kernelId, draining }: KernelNeeds) {
   const paused = await isPaused(store)
+  const others = kernel.isElsewhere() ? await store.workers(clock.now()) : []
+  const isRunning = draining() || kernel.isRunning() || others.length > 0
   const next = kernel.nextBeatAt()
   const last = (await store.cycles(kernelId, { limit: 2 })).find(({ result }) => result !== null)?.result
   return {
-    state: paused ? ('paused' as const) : draining() ? ('running' as const) : ('stopped' as const),
+    state: paused ? ('paused' as const) : isRunning ? ('running' as const) : ('stopped' as const),
     next_beat: next === undefined ? null : iso(next),
     last_cycle: last ? { ...copyCycleResult(last), agents: await labelledAgents(store, last) } : null,
   }
 }
 
-/** The workers with a valid lease, and the worker of this process, which has no lease while it is idle. */
-async function workersOf({ store, clock, epoch }: Needs<'store' | 'clock' | 'epoch'>): Promise<Worker[]> {
+/** Number of running dispatches that are counted per worker. */
+const MAX_RUNS_COUNTED = 1000
+
+/** The workers with a valid lease, and the worker of this process, which alone on a store has no lease while idle. */
+async function workersOf({ store, clock, epoch, kernelId }: Needs<'store' | 'clock' | 'epoch' | 'kernelId'>) {
   const now = clock.now()
-  const all = await store.workers(0)
-  return all.filter((worker) => worker.epoch === epoch() || Date.parse(worker.lease_until) > now)
+  const leader = await fallbackIfUnreadable(store.leader(kernelId), undefined)
+  const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_COUNTED })
+  return (await store.workers(0))
+    .filter((worker) => worker.about !== null || worker.epoch === epoch() || Date.parse(worker.lease_until) > now)
+    .map(({ about, ...worker }) => ({
+      ...worker,
+      ...{ role: about?.role ?? null, host: about?.host ?? null },
+      running: running.filter(({ lease_owner }) => lease_owner === worker.epoch).length,
+      leads: about === null || worker.epoch === leader?.epoch,
+    }))
 }
 
 /** Counts what waits for the owner. A run that waits for a message is a question, unless it waits for an approval. */
@@ -148,6 +163,16 @@ const residentSchema = z.object({
   last_action: z.object({ action: z.enum(RESIDENT_ACTIONS), text: z.string() }).nullable(),
   why: z.string().describe('why it does nothing now'),
   why_zh: z.string().describe('the same in Chinese'),
+})
+
+const workerSchema = z.object({
+  epoch: z.number(),
+  name: z.string(),
+  lease_until: z.string().describe('another worker takes its work over afterwards'),
+  role: z.enum(PROCESS_ROLES).nullable().describe('null: the store belongs to one home'),
+  host: z.string().nullable(),
+  running: z.number().describe('dispatches that it runs now'),
+  leads: z.boolean().describe('whether it follows the schedules'),
 })
 
 const NEEDS = [
@@ -227,7 +252,7 @@ export const status = defineCommand({
     ),
     runs: z.array(childSchema.omit({ status: true }).extend({ parent_id: z.string().nullable() })).describe('run now'),
     degraded: z.array(z.string()),
-    workers: z.array(z.object({ epoch: z.number(), name: z.string(), lease_until: z.string() })),
+    workers: z.array(workerSchema).describe('processes that work on the store'),
   }),
   run: summarizeStatus,
 })

@@ -8,6 +8,7 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   'kernel.id': 'any',
   'kernel.max_attempts': 'any',
   'kernel.stop_timeout': 'any',
+  'kernel.lease': 'any',
   'kernel.max_concurrent': 'any',
   'kernel.enabled': 'any',
   'kernel.schedule': 'any',

@@ -21,10 +21,16 @@ export interface Fence {
   readonly token: number
 }
 
+/** The name under which a worker leads, and its token. */
+export interface LeaderFence {
+  readonly name: string
+  readonly token: number
+}
+
 /**
  * An op that depends on the time carries it; a store has no clock. Leases are the exception: a store that several
- * machines share may measure them (`join`, `beat`, `recover`, `workers`) by its own clock, and takes only their length
- * from the op, because clocks of machines differ.
+ * machines share may measure them (`join`, `beat`, `recover`, `lead`, `workers`) by its own clock, and takes only their
+ * length from the op, because clocks of machines differ.
  */
 export type Op =
   | QueueOp
@@ -58,6 +64,8 @@ export interface OpResults
 
 export interface Batch {
   readonly fence?: Fence
+  /** Only the leader may write this batch. */
+  readonly leader?: LeaderFence
   readonly ops: readonly Op[]
 }
 
@@ -93,10 +101,10 @@ export interface Store
     UndoReads {
   /**
    * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that
-   * dispatch is running under that token. Resolves after fsync. If a write or fsync fails, this call and every later
-   * call reject with `store_failed`: nothing is acknowledged after a failed sync. If the database is another process
-   * and away, the call waits for a bounded time before it rejects; what it did is then not known, and later calls are
-   * tried again.
+   * dispatch is running under that token; one with a leader, unless that token is the latest. Resolves after fsync.
+   * If a write or fsync fails, this call and every later call reject with `store_failed`: nothing is acknowledged
+   * after a failed sync. If the database is another process and away, the call waits for a bounded time before it
+   * rejects; what it did is then not known, and later calls are tried again.
    */
   commit(batches: readonly Batch[]): Promise<readonly BatchOutcome[]>
   /** Contract: checks for damage on disk, off the main thread; returns the problems found. */

@@ -14,6 +14,7 @@ import { dispatchWindowConformance } from './dispatch-window-conformance.ts'
 import { factConformance } from './fact-conformance.ts'
 import { inboxConformance } from './inbox-conformance.ts'
 import { journalConformance } from './journal-conformance.ts'
+import { leaderConformance } from './leader-conformance.ts'
 import { listConformance } from './list-conformance.ts'
 import { outboxConformance } from './outbox-conformance.ts'
 import { queueConformance } from './queue-conformance.ts'
@@ -47,6 +48,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...cancelConformance,
   ...subAgentConformance,
   ...workerConformance,
+  ...leaderConformance,
   ...workspaceConformance,
   ...journalConformance,
   ...inboxConformance,

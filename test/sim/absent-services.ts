@@ -14,9 +14,18 @@ export const NO_DOCUMENTS = { read: async () => undefined, versions: async () =>
 export const emptyPast = (now: () => number): CommandContext['past'] =>
   ({ now, clock: () => loadZone('UTC') }) as Partial<CommandContext['past']> as CommandContext['past']
 
+/** The process of a store of one home. */
+export const ALONE: Pick<CommandContext, 'isShared' | 'joinAs' | 'whileLeading'> = {
+  isShared: () => false,
+  joinAs: async () => {},
+  whileLeading: async (work, stop) => void (await work(stop)),
+}
+
 /** For a world without a kernel. */
 export const NO_KERNEL_CONTROL: CommandContext['kernel'] = {
   isRunning: () => false,
+  isElsewhere: () => false,
+  watchConfig: async () => {},
   nextBeatAt: () => undefined,
   nextBeatOf: () => undefined,
   run: async () => {},

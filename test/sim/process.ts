@@ -5,11 +5,13 @@ import type { Progress } from '../../src/commands/lib/progress.ts'
 import { validateAndRun } from '../../src/commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
 import type { Engine } from '../../src/engine/run.ts'
-import { type DrainDeps, drain, joinHome, leaveHome, signalRun } from '../../src/kernel/queue/drain.ts'
+import { type DrainDeps, drain, joinHome, leaveHome } from '../../src/kernel/queue/drain.ts'
 import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/queue/held-dispatches.ts'
+import { signalRun } from '../../src/kernel/queue/run-controls.ts'
 import { createWakeSignal, ringOnCommit, type WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
 import { finishInterruptedUndo } from '../../src/kernel/undo/perform.ts'
 import {
+  ALONE,
   emptyPast,
   NO_AGENTS,
   NO_CONNECTIONS,
@@ -165,6 +167,7 @@ export class SimProcess {
       settings: () => kernelSettings(this.#world, kernel ?? NO_KERNEL),
       kernel: kernel ? simKernel(this.#world, this, kernel, parts) : NO_KERNEL_CONTROL,
       draining: () => this.#openDrains > 0,
+      ...ALONE,
       serveHttp: async () => ({ url: '', login_url: '', token_file: '', loopback: true }),
       pageAddress: () => undefined,
       drain: drainQueue,

@@ -27,6 +27,8 @@ import { createDocumentVersions, type DocumentVersions } from './versions.ts'
 
 export interface DocumentsOptions {
   readonly kernelId: string
+  /** The id of the home with the files, if several homes share the store. */
+  readonly home?: string | undefined
   readonly store: Store
   readonly clock: Clock
   readonly files: DocumentFiles
@@ -59,10 +61,10 @@ class KernelDocuments implements ManagedDocuments {
   readonly #running = new Map<string, Promise<unknown>>()
 
   constructor(options: DocumentsOptions) {
-    const { store, clock, kernelId, files, fallback, report } = options
+    const { store, clock, kernelId, home, files, fallback, report } = options
     this.#options = options
     this.#trouble = new Problems(report)
-    this.#versions = createDocumentVersions(store, clock, kernelId)
+    this.#versions = createDocumentVersions(store, clock, kernelId, home)
     this.#sync = new FileSync({ versions: this.#versions, files, fallback, trouble: this.#trouble, report })
   }
 

@@ -26,11 +26,13 @@ export interface DocumentVersions {
   noteFile(name: DocumentName, text: string): Promise<void>
 }
 
-export function createDocumentVersions(store: Store, clock: Clock, kernel_id: string): DocumentVersions {
+/** `home`: whose files they are, if several homes share the store. */
+export function createDocumentVersions(store: Store, clock: Clock, kernel_id: string, home?: string): DocumentVersions {
+  const filesOf = home === undefined ? kernel_id : `${kernel_id} ${home}`
   const labelKey = (name: DocumentName, title: string): string => `section ${kernel_id} ${name} ${title}`
   const projectOp = (name: DocumentName, text: string): Op & { op: 'project' } => ({
     op: 'project',
-    kernel_id,
+    kernel_id: filesOf,
     name,
     text,
   })
@@ -41,7 +43,7 @@ export function createDocumentVersions(store: Store, clock: Clock, kernel_id: st
       const found = all.find((version) => version.sha256 === sha256)
       return found && (await store.documentVersion(kernel_id, name, found.version))?.text
     },
-    knownFile: (name) => store.projection(kernel_id, name),
+    knownFile: (name) => store.projection(filesOf, name),
     async add(name, latest, text, { author, reason, cycle_id = null, label = CLEAN_LABEL }, file) {
       const base = latest?.sha256 ?? null
       const documentOp = {

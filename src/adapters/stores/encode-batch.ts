@@ -1,7 +1,7 @@
 /** Encodes batches for the writer. Records become JSON text here, which is cheaper to pass to a thread than objects. */
 
 import { asTirelessError } from '../../domain/error.ts'
-import type { Batch, Fence, Op } from '../../ports/store.ts'
+import type { Batch, Fence, LeaderFence, Op } from '../../ports/store.ts'
 import { describeUnstorable } from './check-storable.ts'
 
 type Append = Extract<Op, { op: 'append' }>
@@ -19,6 +19,7 @@ export type EncodedOp =
 
 export interface EncodedBatch {
   readonly fence?: Fence
+  readonly leader?: LeaderFence
   readonly ops: readonly EncodedOp[]
   /** If set, the batch is refused for this reason. */
   readonly refusal?: string
@@ -27,14 +28,14 @@ export interface EncodedBatch {
 /**
  * Contract: never throws. An invalid batch is marked as refused, so that the other batches of the commit still succeed.
  */
-export function encodeBatch({ ops, fence }: Batch): EncodedBatch {
+export function encodeBatch({ ops, ...fences }: Batch): EncodedBatch {
   try {
     for (const op of ops) {
       const refusal = describeUnstorable(op)
       if (refusal !== undefined) return { ops: [], refusal: refusal }
     }
     const written = ops.map((op) => (op.op === 'append' ? encodeAppend(op) : op))
-    return fence ? { fence, ops: written } : { ops: written }
+    return { ...fences, ops: written }
   } catch (thrown) {
     return { ops: [], refusal: asTirelessError(thrown).message }
   }

@@ -9,7 +9,7 @@ export function kernel(): Plugin {
     needs: [
       ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
       ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events', 'sandbox', 'sources'] as const),
-      'connections',
+      ...(['connections', 'leadership'] as const),
     ],
     provides: ['kernel'],
     setup(host) {

@@ -4,6 +4,7 @@ import { asTirelessError } from '../../domain/error.ts'
 import type { StopSignals } from '../../engine/advance.ts'
 import { finishInterruptedUndo } from '../../kernel/undo/perform.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
+import { homeId } from '../home-id.ts'
 import { createQueueService } from '../queue-service.ts'
 import { createStopControl } from '../stop-control.ts'
 
@@ -24,20 +25,23 @@ export function queue(signals: StopSignals): Plugin {
   let leave = async (): Promise<void> => {}
   return definePlugin({
     name: 'queue',
-    needs: ['clock', 'engine', 'bell', 'config', 'log', 'sandbox', 'documents'],
+    needs: ['clock', 'engine', 'bell', 'config', 'home', 'leadership', 'log', 'sandbox', 'documents', 'store'],
     provides: ['queue'],
     setup(host) {
       const made = createQueueService({
         engine: host.get('engine'),
         bell: host.get('bell'),
         log: host.get('log'),
+        leadership: host.get('leadership'),
+        homeId: () => homeId(host.get('home').root),
+        leaseMs: () => host.get('config').loaded.config.kernel.lease,
         stopControl: createStopControl(host.get('clock'), signals),
         maxConcurrent: () => host.get('config').loaded.config.kernel.max_concurrent,
         // Before any run continues, the document files must match what the runs have been told.
         ready: async (withoutClaims) => {
           await Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
-          // A command `undo` may run already, and would be finished a second time.
-          await withoutClaims(() => finishUndo(host))
+          // A command `undo` may run already, and would be finished a second time. So may one of another process.
+          if (host.get('store').onChange === undefined) await withoutClaims(() => finishUndo(host))
         },
       })
       leave = made.leave

@@ -3,6 +3,7 @@
 import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
 import { newSecret } from '../../adapters/system/ids.ts'
 import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
+import { fenceLeader, Leadership } from '../../kernel/queue/leadership.ts'
 import { createWakeSignal, ringOnCommit } from '../../kernel/queue/wake-signal.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
@@ -14,16 +15,19 @@ export function store(): Plugin {
     name: 'store',
     // The configuration is loaded before the store opens: nothing is written if it is invalid.
     needs: ['home', 'config', 'clock', 'log', 'secrets', 'embedders'],
-    provides: ['store', 'bell'],
+    provides: ['store', 'bell', 'leadership'],
     async setup(host) {
       const bell = createWakeSignal()
       const database = await openDatabase(host)
       const lost = (await fallbackIfUnreadable(database.setting(LOST_COMMITS), null)) as LostCommits | null
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = withRedaction(withSemanticRecall(database, host.get('embedders')), host.get('secrets').hide)
-      opened = ringOnCommit(withErrorLog(hidden, host.get('log')), bell)
+      const leadership = new Leadership(host.get('config').loaded.config.kernel.id)
+      const fenced = database.onChange ? fenceLeader(hidden, leadership) : hidden
+      opened = ringOnCommit(withErrorLog(fenced, host.get('log')), bell)
       database.onChange?.(() => bell.ring())
       host.provide('bell', bell)
+      host.provide('leadership', leadership)
       host.provide('store', opened)
     },
     stop: () => opened?.close(),

@@ -13,7 +13,8 @@ import type { ChannelConnections } from '../../kernel/channels/connections.ts'
 import type { CycleOutcome } from '../../kernel/cycle/cycle.ts'
 import type { Notifier } from '../../kernel/notify/notifier.ts'
 import type { ProgressMessages } from '../../kernel/notify/progress-messages.ts'
-import type { DrainOptions, RunNotice } from '../../kernel/queue/drain.ts'
+import type { DrainOptions } from '../../kernel/queue/drain.ts'
+import type { RunNotice } from '../../kernel/queue/run-controls.ts'
 import type { WakeSignal } from '../../kernel/queue/wake-signal.ts'
 import type { Residents } from '../../kernel/residents/residents.ts'
 import type { KernelSettings } from '../../kernel/settings.ts'
@@ -35,6 +36,7 @@ import type { ClosedHomeContext, ConfigValue } from './closed-home.ts'
 import type { PluginApprovals } from './plugin-approvals.ts'
 import type { Progress } from './progress.ts'
 import type { SecretVault } from './secret-vault.ts'
+import type { SharedWork } from './shared-work.ts'
 
 /** The context of commands in an open home. */
 export interface CommandContext
@@ -75,7 +77,7 @@ export interface StoredData {
 }
 
 /** Runs the dispatches of the queue in this process. */
-export interface QueueWork {
+export interface QueueWork extends SharedWork {
   readonly wakeSignal: WakeSignal
   /** Contract: runs dispatches of the queue in this process as long as `options` say. Calls may overlap. */
   drain(options: Omit<DrainOptions, 'signals'>): Promise<void>
@@ -233,12 +235,16 @@ export interface OfferedCommand {
 /** The functions by which commands control the kernel. */
 export interface KernelControl {
   isRunning(): boolean
+  /** Whether the kernel's work belongs to another process on a shared store. */
+  isElsewhere(): boolean
   /** The earliest next beat of all schedules; undefined while the kernel is stopped. */
   nextBeatAt(): number | undefined
   /** Contract: the agent's next beat, by its own schedule or the kernel's; undefined if there is none. */
   nextBeatOf(agentId: string): number | undefined
   /** Contract: runs beats and their cycles until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
+  /** Contract: applies changes of the configuration's files until `signal` aborts. */
+  watchConfig(signal: AbortSignal): Promise<void>
   /** Contract: runs a cycle for each missed beat that the policy for missed beats wants fired. */
   catchUp(signal: AbortSignal): Promise<void>
   /** Contract: runs one cycle in this process; the kernel must not be running. */

@@ -90,6 +90,7 @@ const UNAVAILABLE = [
   'dueMessages',
   'nextMessageDue',
   'deliveries',
+  'leader',
   'workers',
   'nextTimer',
   'verify',

@@ -5,13 +5,13 @@
  * every wait here also ends on the wake signal, so no wake-up is lost.
  */
 
-import type { CancelMode, Dispatch } from '../../domain/dispatch.ts'
+import type { Dispatch } from '../../domain/dispatch.ts'
 import { asTirelessError, type TirelessError } from '../../domain/error.ts'
-import { Interruption } from '../../engine/abort-reason.ts'
 import { advanceDispatch, type CancelSignals, type StopSignals } from '../../engine/advance.ts'
 import type { Engine } from '../../engine/run.ts'
-import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
+import { commitOne, fallbackIfUnreadable, type Op } from '../../ports/store.ts'
 import type { HeldDispatches } from './held-dispatches.ts'
+import { applyCancelledChildren, applyPendingRequests, createControl, type RunControls } from './run-controls.ts'
 import { SlotSharing } from './slot-sharing.ts'
 import type { WakeSignal } from './wake-signal.ts'
 
@@ -25,34 +25,13 @@ export const RETRY_SOON_MS = 60_000
 export interface DrainDeps {
   readonly engine: Engine
   readonly wakeSignal: WakeSignal
-  readonly epoch: number
+  /** Undefined while this process has no lease on a shared store: then nothing is claimed. */
+  readonly epoch: number | undefined
+  /** Whether other processes work on the same store; then the lease is renewed elsewhere. */
+  readonly isShared?: boolean
   readonly maxConcurrent: number
   readonly controls: RunControls
   readonly held: HeldDispatches
-}
-
-/** The runs of this process by dispatch id, each with its stop controls. */
-export type RunControls = Map<string, RunControl>
-
-interface RunControl {
-  /** Whether another run started it, whose end cancels it. */
-  readonly hasParent: boolean
-  readonly afterStep: AbortController
-  readonly immediate: AbortController
-  readonly pause: AbortController
-  readonly interrupt: AbortController
-}
-
-/** What a run is told: to end, to stop after its step, or to stop in its step; the last two keep the work. */
-export type RunNotice = CancelMode | 'pause' | 'interrupt'
-
-/** Contract: signals the run of this dispatch, if it runs in this process; otherwise does nothing. */
-export function signalRun(controls: RunControls, dispatch_id: string, what: RunNotice): void {
-  const control = controls.get(dispatch_id)
-  if (what === 'pause' || what === 'interrupt') control?.pause.abort()
-  if (what === 'interrupt') control?.interrupt.abort()
-  if (what === 'after_step') control?.afterStep.abort()
-  if (what === 'immediate') control?.immediate.abort(new Interruption('cancelled'))
 }
 
 export interface DrainOptions {
@@ -79,7 +58,7 @@ export async function joinHome(
 }
 
 export async function leaveHome({ engine, epoch }: DrainDeps): Promise<void> {
-  await commitOne(engine.store, [{ op: 'leave', epoch, now: engine.clock.now() }])
+  if (epoch !== undefined) await commitOne(engine.store, [{ op: 'leave', epoch, now: engine.clock.now() }])
 }
 
 /** Contract: resolves when the queue is empty or a stop was requested, with no run left; rejects if the store fails. */
@@ -118,9 +97,9 @@ class Drain {
     wakeSignal.storeFailed.addEventListener('abort', onStoreFailed)
     if (wakeSignal.storeFailed.aborted) onStoreFailed()
     const beating = new AbortController()
-    const heartbeat = beat(this.#deps, () => this.#running.size > 0, beating.signal).catch((thrown) =>
-      this.#fail(thrown),
-    )
+    const isBusy = (): boolean => this.#running.size > 0
+    const heartbeat = this.#deps.isShared ? undefined : beat(this.#deps, isBusy, beating.signal)
+    heartbeat?.catch((thrown) => this.#fail(thrown))
     try {
       while (!this.#failure && !this.#signals.drain.aborted) {
         const since = wakeSignal.ringCount()
@@ -130,7 +109,7 @@ class Drain {
       }
     } finally {
       beating.abort()
-      await Promise.all([...this.#running, heartbeat])
+      await Promise.allSettled([...this.#running, heartbeat])
       wakeSignal.storeFailed.removeEventListener('abort', onStoreFailed)
     }
     if (this.#failure) throw this.#failure
@@ -182,7 +161,7 @@ class Drain {
       ...(this.#options.only === undefined ? { mustGiveWay: this.#slots.start(dispatch) } : {}),
     }
     try {
-      await applyPendingRequests(this.#deps, dispatch_id)
+      await applyPendingRequests(engine.store, controls, dispatch_id)
       const outcome = await advanceDispatch(engine, dispatch, runSignals, cancelling)
       if (
         outcome.kind === 'park' &&
@@ -190,7 +169,7 @@ class Drain {
         outcome.wait.until - engine.clock.now() <= RETRY_SOON_MS
       )
         this.#retries.set(dispatch_id, outcome.wait.until)
-      if (outcome.kind === 'end') await applyCancelledChildren(this.#deps)
+      if (outcome.kind === 'end') await applyCancelledChildren(engine.store, controls)
     } catch (thrown) {
       const error = asTirelessError(thrown)
       // `store_fenced`: another worker has taken the dispatch over and continues it. Other errors are store failures.
@@ -207,47 +186,38 @@ class Drain {
   }
 }
 
-/** Applies requests to cancel or pause that were made after the claim, before the run was registered for them. */
-async function applyPendingRequests({ engine, controls }: DrainDeps, dispatch_id: string): Promise<void> {
-  const { cancel, paused } = (await engine.store.dispatch(dispatch_id)) ?? {}
-  if (cancel) signalRun(controls, dispatch_id, cancel)
-  if (paused) signalRun(controls, dispatch_id, 'pause')
-}
-
-/** The end of a run cancels the runs that it started, in the store; here they learn of it. */
-async function applyCancelledChildren(deps: DrainDeps): Promise<void> {
-  for (const [id, { hasParent }] of [...deps.controls]) if (hasParent) await applyPendingRequests(deps, id)
-}
-
-const createControl = (hasParent: boolean): RunControl => ({
-  hasParent,
-  afterStep: new AbortController(),
-  immediate: new AbortController(),
-  pause: new AbortController(),
-  interrupt: new AbortController(),
-})
-
 async function claim(
-  { engine, epoch, held }: DrainDeps,
+  deps: DrainDeps,
   free: number,
   wanted: { readonly only: readonly string[] } | { readonly last: readonly string[] },
   stop: AbortSignal,
 ): Promise<readonly Dispatch[]> {
+  const { engine, held } = deps
   if ('only' in wanted && wanted.only.length === 0) return []
   // Counts before it claims, so that polling an empty queue writes nothing.
   if (free <= 0 || (await engine.store.counts()).pending === 0 || stop.aborted) return []
   return held.alone(async () => {
     // It may have waited for an undo.
-    if (stop.aborted) return []
+    const { epoch } = deps
+    if (stop.aborted || epoch === undefined) return []
     const now = engine.clock.now()
     const op = { op: 'claim', epoch, limit: free, now } as const
+    const claiming = 'only' in wanted ? { ...op, ...wanted } : { ...op, except: [...held.ids], last: [...wanted.last] }
+    if (deps.isShared) return claimBeside(engine, claiming)
     // The same commit renews the lease, which may have expired while the worker was idle.
-    const [claimed] = await commitOne(engine.store, [
-      'only' in wanted ? { ...op, ...wanted } : { ...op, except: [...held.ids], last: [...wanted.last] },
-      { op: 'beat', epoch, now, lease_until: now + LEASE_MS },
-    ])
+    const [claimed] = await commitOne(engine.store, [claiming, { op: 'beat', epoch, now, lease_until: now + LEASE_MS }])
     return claimed
   })
+}
+
+/** Contract: nothing, if another process has ended this worker; it then joins again. */
+async function claimBeside({ store }: Engine, op: Extract<Op, { op: 'claim' }>): Promise<readonly Dispatch[]> {
+  try {
+    return (await commitOne(store, [op]))[0]
+  } catch (thrown) {
+    if (asTirelessError(thrown).code === 'store_fenced') return []
+    throw thrown
+  }
 }
 
 /** Whether one of the dispatches could run, but for its workspace. Its user rings the wake signal when it ends. */
@@ -284,6 +254,6 @@ async function beat(
     if (!isBusy() && rung === lastRung) continue
     lastRung = rung
     const now = engine.clock.now()
-    await commitOne(engine.store, [{ op: 'beat', epoch, now, lease_until: now + LEASE_MS }])
+    if (epoch !== undefined) await commitOne(engine.store, [{ op: 'beat', epoch, now, lease_until: now + LEASE_MS }])
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { asTirelessError } from '../../domain/error.ts'
-import type { Op, Store } from '../../ports/store.ts'
+import type { Batch, BatchOutcome, Op, OpResults, Store } from '../../ports/store.ts'
 
 export interface WakeSignal {
   ring(): void
@@ -75,6 +75,14 @@ const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
   'set_aside',
 ])
 
+/** Regular looks for dead workers are no work, as long as they find none. */
+function mayBeWork({ ops }: Batch, outcome: BatchOutcome | undefined): boolean {
+  if (!outcome?.ok) return false
+  const { results } = outcome
+  const isQuiet = (i: number): boolean => (results[i] as OpResults['recover']).lost === 0
+  return ops.some(({ op }, i) => WAKING_OPS.has(op) && !(op === 'recover' && isQuiet(i)))
+}
+
 /**
  * A store that rings the wake signal on every commit that may create work, and on a failed one, so that waiters notice
  * the failure.
@@ -88,8 +96,7 @@ export function ringOnCommit(store: Store, wakeSignal: WakeSignal): Store {
         else wakeSignal.ring()
         throw thrown
       })
-      if (batches.some((batch, i) => outcomes[i]?.ok && batch.ops.some(({ op }) => WAKING_OPS.has(op))))
-        wakeSignal.ring()
+      if (batches.some((batch, i) => mayBeWork(batch, outcomes[i]))) wakeSignal.ring()
       return outcomes
     },
   }

@@ -4,6 +4,7 @@ import type { Cycle, CycleResult } from '../../domain/cycle.ts'
 import type { Json } from '../../domain/json.ts'
 import type { NewScheduleEntry, ScheduleEntry, ScheduleMark } from '../../domain/schedule.ts'
 import type { PageLimit } from './page-limit.ts'
+import type { Leader } from './queue.ts'
 
 export type CycleOp =
   /**
@@ -63,6 +64,8 @@ export interface CycleReads {
   schedules(): Promise<readonly ScheduleEntry[]>
   /** Contract: the progress of each schedule that was opened and not removed, sorted by schedule id. */
   marks(): Promise<readonly ScheduleMark[]>
+  /** Contract: the worker that led last under this name, which may have ended, and the token of its writes. */
+  leader(name: string): Promise<Leader | undefined>
   /** Contract: null if not set. */
   setting(name: string): Promise<Json>
 }

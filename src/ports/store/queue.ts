@@ -1,6 +1,7 @@
 /** Queue: dispatches, the workers that claim them, and their timers. */
 
 import type { CancelMode, Dispatch, DispatchStatus, NewDispatch } from '../../domain/dispatch.ts'
+import type { ProcessRole } from '../../domain/process-role.ts'
 import type { FailureClass } from '../../domain/stop-reason.ts'
 import type { ChildReport } from '../../domain/sub-agent.ts'
 import type { Wait } from '../../domain/wait.ts'
@@ -14,6 +15,8 @@ export type QueueOp =
       readonly now: number
       readonly lease_until: number
       readonly alone: boolean
+      /** Who it is, for people. A store of one home need not keep it. */
+      readonly about?: WorkerAbout
     }
   | { readonly op: 'beat'; readonly epoch: number; readonly now: number; readonly lease_until: number }
   /** Ends the epoch; its running dispatches become pending. */
@@ -24,6 +27,12 @@ export type QueueOp =
    * cancelled.
    */
   | { readonly op: 'recover'; readonly now: number }
+  /**
+   * Asks that this worker leads under a name, such as that of a kernel, whose schedules only one process may follow. It
+   * leads if no other worker with a valid lease does. Each change of the leader raises the token, which fences its
+   * writes (`Batch.leader`). Refused with `store_fenced` if the epoch has ended.
+   */
+  | { readonly op: 'lead'; readonly name: string; readonly epoch: number; readonly now: number }
   /**
    * Adds dispatches, all or none. If `source` and `key` are known, the result is the id of the existing dispatch. A
    * child of a paused dispatch is paused.
@@ -100,10 +109,23 @@ export type QueueOp =
 
 export type DispatchCounts = Readonly<Record<DispatchStatus, number>>
 
-export interface Worker {
+/** What a process on a shared store does, and where: the name of its machine and the id of its home. */
+export interface WorkerAbout {
+  readonly role: ProcessRole
+  readonly host: string
+  readonly home: string
+}
+
+interface Worker {
   readonly epoch: number
   readonly name: string
   readonly lease_until: string
+  readonly about: WorkerAbout | null
+}
+
+export interface Leader {
+  readonly epoch: number
+  readonly token: number
 }
 
 export interface QueueResults {
@@ -112,6 +134,8 @@ export interface QueueResults {
   leave: { readonly released: number }
   /** `lost`: workers that ended without leaving. */
   recover: { readonly lost: number; readonly recovered: readonly string[]; readonly dead: readonly string[] }
+  /** `epoch`, `token`: of the worker that leads now. */
+  lead: { readonly leading: boolean; readonly epoch: number; readonly token: number }
   enqueue: readonly { readonly dispatch_id: string; readonly session_id: string; readonly duplicate: boolean }[]
   claim: readonly Dispatch[]
   promote: { readonly promoted: number }

@@ -35,6 +35,8 @@ export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, part
   }
   return {
     isRunning: () => since !== null,
+    isElsewhere: () => false,
+    watchConfig: async () => {},
     nextBeatAt: () => loop.nextBeat(),
     nextBeatOf: () => undefined,
     reloadSchedules: () => loop.refresh(),

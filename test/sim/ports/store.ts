@@ -150,6 +150,7 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     dueMessages: (now) => read('outbox', () => reader.dueMessages(now)),
     nextMessageDue: (after) => read('outbox', () => reader.nextMessageDue(after)),
     deliveries: () => read('outbox', () => reader.deliveries()),
+    leader: (name) => read('leader', () => reader.leader(name)),
     workers: (now) => read('workers', () => reader.workers(now)),
     nextTimer: () => read('timer', () => reader.nextTimer()),
     setAside: (page) => read('setAside', () => reader.setAside(page)),

@@ -19,6 +19,7 @@ import type { OpContext } from './op-context.ts'
 import { PG_OPS } from './ops.ts'
 import { type AuditOp, appendAudits } from './permissions.ts'
 import { applySpending, type SpendOp } from './spend.ts'
+import { requirePgLeader } from './workers.ts'
 
 /** A transaction. `hasWritten`: whether a statement since the last `markUnwritten` changed something. */
 export interface GroupContext extends OpContext {
@@ -122,9 +123,9 @@ async function explainRefusal(db: GroupContext, { fence, append }: FencedAppend)
   }
 }
 
-function asFencedAppend({ fence, ops, refusal }: EncodedBatch): FencedAppend | undefined {
+function asFencedAppend({ fence, leader, ops, refusal }: EncodedBatch): FencedAppend | undefined {
   const [first, ...others] = ops
-  if (refusal !== undefined || !fence || first?.op !== 'append' || !others.every(isLate)) return undefined
+  if (refusal !== undefined || !fence || leader || first?.op !== 'append' || !others.every(isLate)) return undefined
   return { fence, append: first }
 }
 
@@ -140,6 +141,7 @@ async function applyOne(db: GroupContext, batch: EncodedBatch, late: WaitingOp[]
   const waiting: WaitingOp[] = []
   db.markUnwritten()
   try {
+    if (batch.leader) await requirePgLeader(db, batch.leader)
     const held = batch.fence && (await checkFence(db, batch.fence))
     const results: unknown[] = []
     for (const op of batch.ops)
@@ -192,6 +194,7 @@ async function applyUnderSavepoint(db: GroupContext, batch: EncodedBatch): Promi
   if (batch.refusal !== undefined) return invalidValue(batch.refusal)
   await db.savepoint('SAVEPOINT batch')
   try {
+    if (batch.leader) await requirePgLeader(db, batch.leader)
     const held = batch.fence && (await checkFence(db, batch.fence))
     const results: unknown[] = []
     for (const op of batch.ops) results.push(await applyOp(db, op, held))

@@ -8,7 +8,7 @@ import type { PgConnection } from './connection.ts'
 import { PG_SCHEMA } from './schema.ts'
 
 /** Each migration leads from the version before it; the first creates the tables. */
-const MIGRATIONS: readonly string[] = [PG_SCHEMA]
+const MIGRATIONS: readonly string[] = [PG_SCHEMA, 'ALTER TABLE workers ADD COLUMN about TEXT']
 
 const LOCK = 'SELECT pg_advisory_xact_lock(84737, 3)'
 

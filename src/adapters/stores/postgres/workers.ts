@@ -1,6 +1,9 @@
 /** Operations on workers in PostgreSQL: one row per epoch, with a lease by the database's clock. */
 
 import { statusAfterCrash } from '../../../domain/dispatch.ts'
+import type { Leader } from '../../../ports/store/queue.ts'
+import type { LeaderFence } from '../../../ports/store.ts'
+import { checkLeader, endedEpoch, leaderSetting, parseLeader } from '../leaders.ts'
 import type { SqlRow } from '../rows/rows.ts'
 import type { Queries } from './connection.ts'
 import { closeAllApprovals } from './inbox.ts'
@@ -13,8 +16,8 @@ const join: ApplyPgOp<'join'> = async (db, op) => {
   const now = await db.leaseNow(op.now)
   if (op.alone) await db.run('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL')
   const [row] = await db.all(
-    'INSERT INTO workers (name, joined_at, lease_until) VALUES ($1, $2, $3) RETURNING epoch',
-    ...[op.name, now, now + op.lease_until - op.now],
+    'INSERT INTO workers (name, joined_at, lease_until, about) VALUES ($1, $2, $3, $4) RETURNING epoch',
+    ...[op.name, now, now + op.lease_until - op.now, op.about ? JSON.stringify(op.about) : null],
   )
   return { epoch: Number(row?.epoch) }
 }
@@ -38,6 +41,34 @@ const leave: ApplyPgOp<'leave'> = async (db, op) => {
   )
   return { released }
 }
+
+/** The row is locked until the transaction ends: candidates wait for each other, and for writes of the leader. */
+const lead: ApplyPgOp<'lead'> = async (db, { name, epoch, now: given }) => {
+  const now = await db.leaseNow(given)
+  if (!(await db.get('SELECT 1 FROM workers WHERE epoch = $1 AND left_at IS NULL FOR SHARE', epoch)))
+    throw endedEpoch(epoch)
+  const first = JSON.stringify({ epoch, token: 1 })
+  const isFirst = await db.run(
+    'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
+    ...[leaderSetting(name), first],
+  )
+  const found = (await readLeader(db, name, 'FOR UPDATE')) ?? { epoch, token: 1 }
+  if (isFirst === 1 || found.epoch === epoch) return { leading: true, ...found }
+  const leads = 'SELECT 1 FROM workers WHERE epoch = $1 AND left_at IS NULL AND lease_until > $2'
+  if (await db.get(leads, found.epoch, now)) return { leading: false, ...found }
+  const leader = { epoch, token: found.token + 1 }
+  await db.run('UPDATE settings SET value = $1 WHERE name = $2', JSON.stringify(leader), leaderSetting(name))
+  return { leading: true, ...leader }
+}
+
+async function readLeader(db: Queries, name: string, lock: 'FOR UPDATE' | 'FOR SHARE'): Promise<Leader | undefined> {
+  const row = await db.get(`SELECT value FROM settings WHERE name = $1 ${lock}`, leaderSetting(name))
+  return parseLeader(row?.value)
+}
+
+/** The leader cannot change until the batch is committed. */
+export const requirePgLeader = async (db: Queries, fence: LeaderFence): Promise<void> =>
+  checkLeader(fence, await readLeader(db, fence.name, 'FOR SHARE'))
 
 const recover: ApplyPgOp<'recover'> = async (db, op) => {
   const expired = 'left_at IS NULL AND lease_until <= $1'
@@ -91,4 +122,4 @@ async function requeue(db: Queries, orphan: SqlRow, now: number): Promise<'pendi
   return status
 }
 
-export const workerOps = { join, beat, leave, recover }
+export const workerOps = { join, beat, leave, recover, lead }

@@ -8,7 +8,7 @@
 
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { BatchOutcome, Op } from '../../../ports/store.ts'
+import type { BatchOutcome, Op, OpResults } from '../../../ports/store.ts'
 import type { EncodedBatch } from '../encode-batch.ts'
 import { applyBatches, applyWithSavepoints, LoneRefusal, NeedsSavepoints } from './apply-group.ts'
 import { ConnectionLost, isConflict, PgConnection, type PgSettings } from './connection.ts'
@@ -33,6 +33,15 @@ const WAKING: ReadonlySet<Op['op']> = new Set([
   ...(['pause', 'retry', 'prioritize', 'promote', 'recover', 'leave', 'post', 'revise', 'set', 'set_aside'] as const),
   ...(['schedule_put', 'schedule_remove', 'schedule_pause'] as const),
 ])
+
+/** Regular looks for dead workers are no news, as long as they find none. */
+function isNews({ ops }: EncodedBatch, outcome: BatchOutcome | undefined): boolean {
+  if (!outcome?.ok) return false
+  const { results } = outcome
+  return ops.some(
+    ({ op }, i) => WAKING.has(op) && !(op === 'recover' && (results[i] as OpResults['recover']).lost === 0),
+  )
+}
 
 /** What is known about a group while it is tried. */
 interface GroupProgress {
@@ -98,7 +107,7 @@ export class PgWriter {
   ): Promise<void> {
     this.#attempt += 1
     const number = this.#attempt
-    const wakes = batches.some(({ ops }, i) => outcomes[i]?.ok && ops.some(({ op }) => WAKING.has(op)))
+    const wakes = batches.some((batch, i) => isNews(batch, outcomes[i]))
     doubtful.set(number, outcomes)
     const mark = `SELECT mark_group('${this.#options.id}', ${this.#committed}, ${number}, ${wakes})`
     if (await transaction.commit(mark)) this.#committed = number

@@ -39,7 +39,7 @@ import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
 import { applyTodos } from './todos.ts'
 import { beginUndo, endUndo } from './undos.ts'
 import { resolveUnknown, upsertUnknown } from './unknown-outcomes.ts'
-import { joinWorker, leaveWorker, recoverWorkers, renewLease } from './workers.ts'
+import { joinWorker, leaveWorker, recoverWorkers, renewLease, takeLead } from './workers.ts'
 
 export type OpTable = { readonly [K in Op['op']]: ApplyOp<K> }
 
@@ -54,6 +54,7 @@ export const OP_TABLE: OpTable = {
   beat: renewLease,
   leave: leaveWorker,
   recover: recoverWorkers,
+  lead: takeLead,
   enqueue: enqueueDispatches,
   claim: claimDispatches,
   promote: promoteDue,

@@ -3,11 +3,16 @@
  */
 
 import { statusAfterCrash } from '../../../domain/dispatch.ts'
+import type { Leader } from '../../../ports/store/queue.ts'
+import type { LeaderFence } from '../../../ports/store.ts'
+import { checkLeader, endedEpoch, leaderSetting, parseLeader } from '../leaders.ts'
+import { writeSetting } from './cycles.ts'
 import { closeApprovals } from './inbox.ts'
 import { recordInterruptedCalls } from './interrupted-calls.ts'
 import type { ApplyOp } from './op-context.ts'
 import { cancelAgentsOf } from './queue.ts'
 import { readableCondition } from './readable-functions.ts'
+import type { Sql } from './sql.ts'
 import { deliverAgentResult } from './sub-agents.ts'
 
 export const joinWorker: ApplyOp<'join'> = (sql, op) => {
@@ -35,6 +40,23 @@ export const leaveWorker: ApplyOp<'leave'> = (sql, op) => {
   ).run(op.now, op.epoch)
   return { released: Number(changes) }
 }
+
+export const takeLead: ApplyOp<'lead'> = (sql, { name, epoch, now }) => {
+  const isAlive = (condition: string, ...values: number[]): boolean =>
+    sql(`SELECT 1 FROM workers WHERE left_at IS NULL AND ${condition}`).get(...values) !== undefined
+  if (!isAlive('epoch = ?', epoch)) throw endedEpoch(epoch)
+  const found = readLeader(sql, name)
+  if (found?.epoch === epoch) return { leading: true, ...found }
+  if (found && isAlive('epoch = ? AND lease_until > ?', found.epoch, now)) return { leading: false, ...found }
+  const leader = { epoch, token: (found?.token ?? 0) + 1 }
+  writeSetting(sql, { op: 'set', name: leaderSetting(name), value: leader })
+  return { leading: true, ...leader }
+}
+
+const readLeader = (sql: Sql, name: string): Leader | undefined =>
+  parseLeader(sql('SELECT value FROM settings WHERE name = ?').get(leaderSetting(name))?.value)
+
+export const requireLeader = (sql: Sql, fence: LeaderFence): void => checkLeader(fence, readLeader(sql, fence.name))
 
 export const recoverWorkers: ApplyOp<'recover'> = (sql, op) => {
   const recovered: string[] = []

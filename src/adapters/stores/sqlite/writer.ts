@@ -16,6 +16,7 @@ import { appendFenced } from './journal.ts'
 import { OP_TABLE, type OpTable } from './ops.ts'
 import { addReadableFunctions, isOutOfRange } from './readable-functions.ts'
 import type { Sql } from './sql.ts'
+import { requireLeader } from './workers.ts'
 
 export interface Writer {
   /** Contract: all outcomes are on disk when this returns; throws `store_failed` otherwise. */
@@ -94,10 +95,10 @@ const readLastEntry = (sql: Sql): number => Number(sql('SELECT max(n) AS n FROM 
 const countChanges = (sql: Sql): number => Number(sql('SELECT total_changes() AS n').get()?.n)
 
 function applyBatch(sql: Sql, ops: OpTable, batch: EncodedBatch, progress: Progress): BatchOutcome {
-  const { fence, ops: batchOps, refusal: refused } = batch
+  const { fence, leader, ops: batchOps, refusal: refused } = batch
   if (refused !== undefined) return invalidValue(refused)
   const [first] = batchOps
-  if (fence && first?.op === 'append' && batchOps.length === 1) {
+  if (fence && !leader && first?.op === 'append' && batchOps.length === 1) {
     const appended = appendFenced(sql, fence, first)
     if (appended) {
       progress.entry = appended.entry
@@ -128,8 +129,9 @@ const OPS_WITHOUT_DISPATCH: ReadonlySet<EncodedOp['op']> = new Set(['audit', 're
 function applyOps(
   sql: Sql,
   ops: OpTable,
-  { fence, ops: batchOps }: EncodedBatch,
+  { fence, leader, ops: batchOps }: EncodedBatch,
 ): { readonly results: readonly unknown[]; readonly entry?: number } {
+  if (leader) requireLeader(sql, leader)
   const [first, ...others] = batchOps
   if (fence && first?.op === 'append' && others.every(({ op }) => OPS_WITHOUT_DISPATCH.has(op))) {
     const appended = appendFenced(sql, fence, first)

@@ -8,6 +8,7 @@ import type { SpendingReads } from '../../../../ports/store/spending.ts'
 import type { TodoReads } from '../../../../ports/store/todos.ts'
 import type { UndoReads } from '../../../../ports/store/undos.ts'
 import type { Store } from '../../../../ports/store.ts'
+import { leaderSetting, parseLeader } from '../../leaders.ts'
 import { cycleFromRow } from '../../rows/message-rows.ts'
 import { markFromRow, receiptFromRow, scheduleFromRow, todoFromRow, undoFromRow } from '../../rows/rows.ts'
 import { spendFromRow, sumFromRow } from '../../rows/spend-rows.ts'
@@ -39,6 +40,10 @@ export function pgCycleReads({ readAll, readOne, readPage, all }: PgRowReader): 
     },
     async marks() {
       return (await readAll('marks', 'SELECT * FROM marks ORDER BY schedule_id')).map(markFromRow)
+    },
+    async leader(name) {
+      const row = await readOne('settings', 'SELECT * FROM settings WHERE name = $1', leaderSetting(name))
+      return parseLeader(row?.value)
     },
     async setting(name) {
       const row = await readOne('settings', 'SELECT * FROM settings WHERE name = $1', name)

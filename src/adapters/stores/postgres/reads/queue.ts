@@ -2,7 +2,7 @@
 
 import { DISPATCH_STATUSES, type DispatchStatus } from '../../../../domain/dispatch.ts'
 import { iso } from '../../../../ports/clock.ts'
-import type { DispatchCounts, QueueReads } from '../../../../ports/store/queue.ts'
+import type { DispatchCounts, QueueReads, WorkerAbout } from '../../../../ports/store/queue.ts'
 import { DISPATCH_COLUMNS, dispatchFromRow } from '../../rows/rows.ts'
 import { IN_FLIGHT } from '../op-context.ts'
 import { DATABASE_NOW } from '../transaction.ts'
@@ -52,8 +52,9 @@ export function pgQueueReads(rows: PgRowReader, leases: 'database' | 'given'): Q
         leases === 'given'
           ? await readAll('workers', `${alive} $1 ORDER BY epoch`, now)
           : await readAll('workers', `${alive} ${DATABASE_NOW} ORDER BY epoch`)
-      return found.map(({ epoch, name, lease_until }) => ({
+      return found.map(({ epoch, name, lease_until, about }) => ({
         ...{ epoch: Number(epoch), name: String(name), lease_until: iso(Number(lease_until)) },
+        about: about === null ? null : (JSON.parse(String(about)) as WorkerAbout),
       }))
     },
     async nextTimer() {

@@ -2,6 +2,7 @@
 
 import type { Json } from '../../../../domain/json.ts'
 import type { CycleReads } from '../../../../ports/store/cycles.ts'
+import { leaderSetting, parseLeader } from '../../leaders.ts'
 import { cycleFromRow } from '../../rows/message-rows.ts'
 import { markFromRow, scheduleFromRow } from '../../rows/rows.ts'
 import { readableCondition } from '../readable-functions.ts'
@@ -30,6 +31,10 @@ export function cycleReads({ all, readOne }: RowReader): CycleReads {
     },
     async marks() {
       return all(`SELECT * FROM marks WHERE ${readableCondition('marks')} ORDER BY schedule_id`).map(markFromRow)
+    },
+    async leader(name) {
+      const row = readOne('settings', 'SELECT * FROM settings WHERE name = ?', leaderSetting(name))
+      return parseLeader(row?.value)
     },
     async setting(name) {
       const row = readOne('settings', 'SELECT * FROM settings WHERE name = ?', name)

@@ -56,7 +56,7 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
          ORDER BY epoch`,
         now,
       ).map(({ epoch, name, lease_until }) => ({
-        ...{ epoch: Number(epoch), name: String(name), lease_until: iso(Number(lease_until)) },
+        ...{ epoch: Number(epoch), name: String(name), lease_until: iso(Number(lease_until)), about: null },
       }))
     },
     async nextTimer() {

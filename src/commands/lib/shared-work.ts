@@ -1,0 +1,15 @@
+/** What commands can use to share work with other processes on one store. */
+
+import type { ProcessRole } from '../../domain/process-role.ts'
+
+export interface SharedWork {
+  /** Whether other processes, in homes of their own, work on the same store. */
+  isShared(): boolean
+  /** Contract: on a shared store, registers this process, which other processes then see; else does nothing. */
+  joinAs(role: ProcessRole): Promise<void>
+  /**
+   * Contract: runs `work` whenever this process leads the kernel, until `stop` aborts; `signal` aborts when it leads no
+   * longer. On a store of one home it always leads.
+   */
+  whileLeading(work: (signal: AbortSignal) => Promise<unknown>, stop: AbortSignal): Promise<void>
+}

@@ -1,0 +1,92 @@
+/**
+ * Leadership: whether this process leads the kernel on a shared store, and the fence of the leader's writes.
+ * Must not know: how a leader is chosen.
+ * Invariants: what only the leader may write carries its token, so the store refuses it from a process that leads no
+ * longer.
+ */
+
+import { asTirelessError } from '../../domain/error.ts'
+import { untilAborted } from '../../ports/deadline.ts'
+import type { Batch, LeaderFence, Op, OpResults, Store } from '../../ports/store.ts'
+
+/** A term of the leader; `over` aborts at its end. */
+interface Term {
+  readonly token: number
+  readonly over: AbortController
+}
+
+export class Leadership {
+  /** The kernel's id. */
+  readonly name: string
+  #term: Term | undefined
+  #changed = new AbortController()
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  get isLeading(): boolean {
+    return this.#term !== undefined
+  }
+
+  /** The token 0 leads nothing: the store refuses it. */
+  fence(): LeaderFence {
+    return { name: this.name, token: this.#term?.token ?? 0 }
+  }
+
+  update({ leading, token }: OpResults['lead']): void {
+    if (leading && this.#term?.token === token) return
+    this.end()
+    if (leading) this.#term = { token, over: new AbortController() }
+    this.#tell()
+  }
+
+  end(): void {
+    this.#term?.over.abort()
+    this.#term = undefined
+    this.#tell()
+  }
+
+  /**
+   * Contract: runs `work` whenever this process leads, until `stop` aborts; the signal of `work` aborts when the term
+   * ends. Rejects if `work` rejects for another reason than the end of its term.
+   */
+  async whileLeading(work: (signal: AbortSignal) => Promise<unknown>, stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      const changed = this.#changed.signal
+      const term = this.#term
+      if (!term) {
+        await untilAborted(AbortSignal.any([changed, stop]))
+        continue
+      }
+      try {
+        await work(AbortSignal.any([stop, term.over.signal]))
+      } catch (thrown) {
+        if (asTirelessError(thrown).code !== 'store_fenced') throw thrown
+      }
+      // A refused write tells that another process leads, before the next renewal does.
+      if (this.#term === term && !stop.aborted) this.end()
+    }
+  }
+
+  #tell(): void {
+    const changed = this.#changed
+    this.#changed = new AbortController()
+    changed.abort()
+  }
+}
+
+/** Beats, cycles and deliveries belong to the leader. */
+const LEADER_OPS: ReadonlySet<Op['op']> = new Set([
+  ...(['cycle_begin', 'cycle_end', 'schedule_fired', 'delivered', 'undelivered', 'part_sent', 'postpone'] as const),
+])
+
+const isForLeader = (op: Op): boolean =>
+  LEADER_OPS.has(op.op) || (op.op === 'enqueue' && op.dispatches.some(({ cycle_id }) => cycle_id !== undefined))
+
+/** A shared store that gets the leader's fence with everything that only the leader may write. */
+export function fenceLeader(store: Store, leadership: Pick<Leadership, 'fence'>): Store {
+  const fenced = (batch: Batch): Batch =>
+    batch.ops.some(isForLeader) ? { ...batch, leader: leadership.fence() } : batch
+  return { ...store, commit: (batches) => store.commit(batches.map(fenced)) }
+}
