@@ -1,8 +1,9 @@
 // The test command: types, lint and all test files, or only the files that are named. Each file runs in its own
 // process with an empty home.
 //
-//   node scripts/test.mjs [FILE or GLOB]...
+//   node scripts/test.mjs [--long] [FILE or GLOB]...
 //
+// Without names it leaves out the long ones (long-tests.mjs); --long runs only those.
 // Prints a line per file, then all failures, then the skipped tests; the last line is `N passed, N failed`. Types,
 // types of the page and lint count as one test each. A run without tests fails. (`run()` of node:test is not used: it
 // delays a file's results until all earlier files are done, and cannot end a file that hangs.)
@@ -24,6 +25,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
+import { LONG_TESTS } from './long-tests.mjs'
 
 /** `npm run crash` kills at every point, which takes longer than any file of `npm test`. */
 const FILE_LIMIT_MS = process.env.CRASH_SWEEP === 'full' ? 3_600_000 : 300_000
@@ -182,14 +184,19 @@ function printSummary(results) {
 
 const indented = (text) => text.replace(/^(?=.)/gm, '  ')
 
+function findFiles([first, ...others]) {
+  if (first === '--long') return LONG_TESTS
+  const patterns = first === undefined ? PATTERNS : [first, ...others]
+  const found = patterns.flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
+  return first === undefined ? found.filter((file) => !LONG_TESTS.includes(file.replaceAll(sep, '/'))) : found
+}
+
 async function main(patterns) {
   const programs = ['strace', 'chromium', 'chromium-headless-shell', 'bubblewrap', 'pgbouncer']
   spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...programs.flatMap((name) => ['--system', name])], {
     stdio: 'inherit',
   })
-  const files = (patterns.length > 0 ? patterns : PATTERNS).flatMap((pattern) =>
-    globSync(pattern, { cwd: root }).sort(),
-  )
+  const files = findFiles(patterns)
   const checks = patterns.length > 0 ? [] : [types, ...(existsSync(join(root, 'web')) ? [webTypes] : []), lint]
   const results = []
   await inParallel(

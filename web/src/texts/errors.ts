@@ -5,7 +5,7 @@ import { type Language, money } from '../format.ts'
 /** Several parts of the page say it, so the text is the server's, word for word. */
 const OUT_OF_MONEY = new RegExp(
   [
-    'budget_money: the budget is too low for another answer; got ([\\d.e-]+) USD spent, [\\d.e-]+ USD reserved, ',
+    '(?:budget_money: )?the budget is too low for another answer; got ([\\d.e-]+) USD spent, [\\d.e-]+ USD reserved, ',
     '([\\d.e-]+) USD needed; expected at most ([\\d.e-]+) USD \\(budget\\.(\\w+)\\)(?:; do this: [^\\n]*)?',
   ].join(''),
 )
