@@ -140,7 +140,7 @@ describe('the page of one agent', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(await findSerious(page), [])
     assert.match((await served.app.run('agent show', { id: 'mail' })).prompt, /^Their words/)
     await conflict.getByRole('button', { name: 'Keep my changes, and take the others' }).click()
-    assert.equal(await field(page, 'priority').inputValue(), '9')
+    await waitUntil(async () => (await field(page, 'priority').inputValue()) === '9')
     await save(page)
     await page.locator('[data-toast=live]').getByText('Saved mail.').waitFor()
     const { prompt, priority } = await served.app.run('agent show', { id: 'mail' })
