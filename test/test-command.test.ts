@@ -13,14 +13,14 @@ let root: string
 
 beforeEach(() => {
   root = mkdtempSync(join(os.tmpdir(), 'tireless-test-command-'))
-  for (const name of ['setup', 'test', 'reporter'])
+  for (const name of ['setup', 'test', 'long-tests', 'reporter'])
     write(`scripts/${name}.mjs`, readFileSync(join(project, `scripts/${name}.mjs`), 'utf8'))
   write('package.json', '{"type":"module"}')
   write('package-lock.json', '{}')
   write(`node_modules/.tireless/${os.type()}-${os.machine()}`, '{}')
   write('node_modules/typescript/bin/tsc', '')
   write('node_modules/@biomejs/biome/bin/biome', '')
-  for (const name of ['strace', 'chromium']) {
+  for (const name of ['strace', 'chromium', 'chromium-headless-shell']) {
     write(`programs/${name}`, '#!/bin/sh\n')
     chmodSync(join(root, 'programs', name), 0o755)
   }
@@ -137,4 +137,12 @@ it("gives each file an empty home and none of the developer's keys", () => {
   })
   assert.equal(last, '4 passed, 0 failed', output)
   assert.equal(existsSync(readFileSync(join(root, 'home'), 'utf8')), false, 'the temporary home was not removed')
+})
+
+it('leaves out the long tests unless they are named', () => {
+  const long = 'test/package.test.ts'
+  write(long, testFile(`it('long', () => {})`))
+  write('test/short.test.ts', testFile(`it('short', () => {})`))
+  assert.doesNotMatch(run().output, /package/)
+  assert.match(run([long]).output, /ok +test\/package/)
 })
