@@ -16,13 +16,14 @@ export async function openAgentsApp(t: TestContext, yaml: string, home = freshFo
     ...scriptedModel(({ messages }) => (messages.length > 1 ? { text: '## Summary\ndone' } : { calls: CALLS })),
     price: { input: 3, output: 15, max_output: 1000 },
   }
-  const served = await openHttpApp(t, { home, yaml: `server: { port: 0 }\n${yaml}`, model, signals })
-  const draining = served.app.context.drain({ untilIdle: false })
+  let draining: Promise<void> | undefined
+  // Before the app is closed, which is registered next.
   t.after(async () => {
     stopping.abort()
     await draining
-    await served.app.close()
   })
+  const served = await openHttpApp(t, { home, yaml: `server: { port: 0 }\n${yaml}`, model, signals })
+  draining = served.app.context.drain({ untilIdle: false })
   return served
 }
 
