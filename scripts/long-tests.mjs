@@ -33,7 +33,6 @@ export const LONG_TESTS = [
   'test/provider-faults.test.ts',
   'test/refused-homes-and-values.test.ts',
   'test/restore.test.ts',
-  'test/sandbox/command-attacks.test.ts',
   'test/sandbox/copy-attacks.test.ts',
   'test/sandbox/runtime-git.test.ts',
   'test/sandbox/trap-files.test.ts',

@@ -84,6 +84,28 @@ test('HTTP: a viewer that reconnects gets what it missed, once, without a reset'
   assert.deepEqual(messagesNamed(resumed.messages, 'reset'), [])
 })
 
+test('HTTP: a viewer that accepts gzip gets the same messages in fewer bytes, also where it continues', async (t) => {
+  const served = await openHttpApp(t, { model: twoStepModel() })
+  const plain = await openEventStream(served)
+  const first = await openEventStream(served, undefined, 'br, GZIP;q=0.5')
+  const id = await runTask(served, 'x'.repeat(1000))
+  await waitUntil(() => hasEnded(plain, id)() && hasEnded(first, id)())
+  first.disconnect()
+  const last = first.messages[5]
+  assert.ok(last)
+  const resumed = await openEventStream(served, last.id, 'gzip')
+  await waitUntil(hasEnded(resumed, id))
+  const all = plain.messages.slice(1)
+  assert.deepEqual(first.messages.slice(1), all)
+  assert.deepEqual(resumed.messages.slice(1), all.slice(5))
+  assert.ok(first.response.socket.bytesRead < plain.response.socket.bytesRead / 2)
+  for (const accepted of ['identity', 'gzip; q=0', 'gzip;q=0.000, br', 'gzipped']) {
+    const { response, disconnect } = await openEventStream(served, undefined, accepted)
+    assert.equal(response.headers['content-encoding'], undefined, accepted)
+    disconnect()
+  }
+})
+
 test('HTTP: an old, future or invalid event id is answered with a reset, then with new events', async (t) => {
   const home = freshFolder(t)
   const first = await openHttpApp(t, { home, model: twoStepModel() })

@@ -1,7 +1,8 @@
 /** Viewers of the event stream in one process. Each leaves every few seconds and continues where it left off. */
 
-import { get, type IncomingMessage } from 'node:http'
+import { get } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createGunzip } from 'node:zlib'
 import type { Watched, Watching, WatchOrder } from './protocol.ts'
 
 const { url, token, viewers } = JSON.parse(process.argv[2] ?? '') as WatchOrder
@@ -53,33 +54,40 @@ class Viewer {
   }
 }
 
-function connect(viewer: Viewer): Promise<IncomingMessage> {
+/** Contract: resolves with a function that leaves, when the first data has arrived. */
+function connect(viewer: Viewer): Promise<() => void> {
   viewer.startAnew()
   const resume: Record<string, string> = viewer.lastId === '' ? {} : { 'Last-Event-ID': viewer.lastId }
   return new Promise((resolve, reject) => {
-    const headers = { Authorization: `Bearer ${token}`, ...resume }
+    // As browsers do.
+    const headers = { Authorization: `Bearer ${token}`, 'Accept-Encoding': 'gzip', ...resume }
     get(`${url}/api/v1/events`, { headers, agent: false }, (response) => {
       if (response.statusCode !== 200) return reject(new Error(`the stream answered with ${response.statusCode}`))
-      response.on('data', (chunk: Buffer) => viewer.take(chunk)).on('error', () => {})
-      response.once('data', () => resolve(response))
+      const texts = response.on('error', () => {}).pipe(createGunzip())
+      texts.on('data', (chunk: Buffer) => viewer.take(chunk)).on('error', () => {})
+      const leave = (): void => {
+        texts.destroy()
+        response.destroy()
+      }
+      texts.once('data', () => resolve(leave))
     }).on('error', reject)
   })
 }
 
 async function watch(n: number): Promise<void> {
   const viewer = new Viewer()
-  let response = await connect(viewer)
+  let leave = await connect(viewer)
   connected += 1
   if (connected === viewers) reportConnected()
   for (let round = 0; !isOver; round += 1) {
     await pause(STAY_MS * part(n, round, 1) + 100)
     if (isOver) break
-    response.destroy()
+    leave()
     await pause(AWAY_MS * part(n, round, 2))
-    response = await connect(viewer)
+    leave = await connect(viewer)
     total.resumes += 1
   }
-  response.destroy()
+  leave()
 }
 
 /** Contract: a number between 0 and 1, always the same for the same arguments. */

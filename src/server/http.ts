@@ -2,7 +2,6 @@
 
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context as HonoContext } from 'hono'
 import { setCookie } from 'hono/cookie'
 import { z } from 'zod'
@@ -16,15 +15,14 @@ import { type Authentication, createAuthentication, isLoopback, urlHost } from '
 import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePaths } from './endpoints.ts'
 import { errorResponse, httpError } from './error-response.ts'
 import { EventStream } from './event-stream.ts'
+import { streamEvents } from './event-viewer.ts'
 import { createHookReader } from './hook-body.ts'
 import { createListener, trackUnused } from './listener.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import {
   cookieName,
   findCredential,
-  HEADERS,
   type HonoEnv,
-  readCredentials,
   requireJson,
   requireOwner,
   requireOwnHost,
@@ -42,7 +40,6 @@ import { receiveWebhook } from './webhooks.ts'
 import { sendWorkspaceFile } from './workspace-file.ts'
 
 const COOKIE_SECONDS = 30 * 24 * 3600
-const MAX_VIEWERS = 64
 /** How long open requests may take when the server closes. */
 const CLOSE_MS = 2000
 
@@ -248,27 +245,6 @@ async function login(c: HonoContext<HonoEnv>, access: Authentication): Promise<R
     })
   setCookie(c, cookieName(c), value, { httpOnly: true, sameSite: 'Strict', path: '/', maxAge: COOKIE_SECONDS })
   return c.json({ ok: true })
-}
-
-/** Writes to the connection directly, so that all viewers share one buffer and unsent bytes can be counted. */
-function streamEvents(c: HonoContext<HonoEnv>, { live, access }: RouteDeps): Response {
-  if (live.viewers() >= MAX_VIEWERS)
-    throw httpError(503, { what: 'too many viewers', expected: `at most ${MAX_VIEWERS}`, fix: 'close another viewer' })
-  if (c.req.method === 'HEAD') return c.body(null)
-  const { outgoing } = c.env
-  const credentials = readCredentials(c)
-  outgoing.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
-  const leave = live.join(
-    {
-      send: (chunk) => outgoing.write(chunk),
-      unsentBytes: () => outgoing.writableLength,
-      drop: () => outgoing.destroy(),
-      isAuthorized: () => access.credentialOf(credentials) !== undefined,
-    },
-    c.req.header('last-event-id'),
-  )
-  outgoing.once('close', leave)
-  return RESPONSE_ALREADY_SENT
 }
 
 function mount(app: Hono<HonoEnv>, { command, method, path }: Endpoint, context: CommandContext): void {

@@ -1,5 +1,6 @@
 /** The last events as they were sent, numbered without gaps, so that a viewer can continue where it left off. */
 
+import { eventLine } from '../trace/event-line.ts'
 import type { LiveMessage } from './redacting-sink.ts'
 
 /** At 10,000 events a second this is two seconds, in which a viewer can reconnect; otherwise hours. */
@@ -17,6 +18,8 @@ interface Block {
   readonly bytes: Buffer
   /** So many bytes are used; they never change again. */
   length: number
+  /** The used bytes, the same buffer for all viewers as long as none are added. */
+  used?: Buffer
 }
 
 export class RecentEvents {
@@ -33,9 +36,10 @@ export class RecentEvents {
   add(events: readonly LiveMessage[]): readonly Buffer[] {
     const chunks: Buffer[] = []
     let [text, first] = ['', this.#seq + 1]
-    for (const [i, { name, data }] of events.entries()) {
+    for (const [i, message] of events.entries()) {
       this.#seq += 1
-      text += messageText(name, data, this.lastId())
+      const json = message.name === 'event' ? eventLine(message.data) : JSON.stringify(message.data)
+      text += messageText(message.name, json, this.lastId())
       if (text.length < BLOCK_BYTES && i < events.length - 1) continue
       const chunk = Buffer.from(text)
       this.#keep(chunk, first)
@@ -67,10 +71,12 @@ export class RecentEvents {
     return { id: `${prefix}${at}`, chunks: later.map((block) => this.#eventsAfter(block, at)) }
   }
 
-  #eventsAfter({ first, bytes, length }: Block, at: number): Buffer {
+  #eventsAfter(block: Block, at: number): Buffer {
+    const { first, bytes, length } = block
+    if (block.used?.length !== length) block.used = bytes.subarray(0, length)
+    if (at < first) return block.used
     // Line feeds in data are escaped, so nothing but the field itself looks like this.
-    const start = at < first ? 0 : bytes.indexOf(idField(`${this.#idPrefix}.${at + 1}`))
-    return bytes.subarray(start, length)
+    return bytes.subarray(bytes.indexOf(idField(`${this.#idPrefix}.${at + 1}`)), length)
   }
 
   #keep(chunk: Buffer, first: number): void {
@@ -91,9 +97,9 @@ export class RecentEvents {
 
 const idField = (id: string): string => `id: ${id}\n`
 
-const messageText = (name: string, data: unknown, id: string): string =>
-  `${idField(id)}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+const messageText = (name: string, json: string, id: string): string =>
+  `${idField(id)}event: ${name}\ndata: ${json}\n\n`
 
 /** Contract: one message of the stream. */
 export const encodeMessage = (name: string, data: unknown, id: string): Buffer =>
-  Buffer.from(messageText(name, data, id))
+  Buffer.from(messageText(name, JSON.stringify(data), id))

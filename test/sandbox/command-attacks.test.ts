@@ -13,8 +13,9 @@ import { freshFolder, openApp, runTaskIn } from '../support/open-app.ts'
 import { WITHOUT_SANDBOX } from '../support/sandbox-available.ts'
 import { fakeDns, startSite } from '../support/serve-pages.ts'
 
-/** `AUTH` stands for the credential of the command. */
+/** `AUTH` stands for the credential of the command. The proxy may hang up before the shell has written everything. */
 const PRELUDE = `way=\${http_proxy#http://}; auth="Proxy-Authorization: Basic $(printf %s "\${way%@*}" | base64 -w 0)"
+trap '' PIPE
 say() {
   text=$1; exec 5<>/dev/tcp/127.0.0.1/3128; printf '%b' "\${text//AUTH/$auth}" >&5
   timeout 10 cat <&5; exec 5>&-; echo

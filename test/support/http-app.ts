@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { TestContext } from 'node:test'
+import { createGunzip } from 'node:zlib'
 import type { App, AppOptions } from '../../src/app.ts'
 import type { ServerAddress } from '../../src/commands/lib/context.ts'
 import { freshFolder, openApp } from './open-app.ts'
@@ -88,13 +89,20 @@ export interface EventStream {
 }
 
 /** Contract: the stream is connected when it resolves. */
-export async function openEventStream(to: HttpApp, last?: string): Promise<EventStream> {
-  const headers = { ...to.bearer, ...(last === undefined ? {} : { 'last-event-id': last }) }
+/** `accepted`: the header `Accept-Encoding`. */
+export async function openEventStream(to: HttpApp, last?: string, accepted?: string): Promise<EventStream> {
+  const headers = {
+    ...to.bearer,
+    ...(last === undefined ? {} : { 'last-event-id': last }),
+    ...(accepted === undefined ? {} : { 'accept-encoding': accepted }),
+  }
   const response = await open(to.port, '/api/v1/events', { headers })
   if (response.statusCode !== 200) throw new Error(`the event stream answered with status ${response.statusCode}`)
   const messages: SseMessage[] = []
   let incomplete = ''
-  response.setEncoding('utf8').on('data', (text: string) => {
+  const isCompressed = response.headers['content-encoding'] === 'gzip'
+  const texts = isCompressed ? response.pipe(createGunzip().on('error', () => {})) : response
+  texts.setEncoding('utf8').on('data', (text: string) => {
     const parts = `${incomplete}${text}`.split('\n\n')
     incomplete = parts.pop() ?? ''
     messages.push(...parts.flatMap(messageOf))

@@ -85,18 +85,34 @@ interface VisibleRange {
 
 type ListRef = RefObject<HTMLUListElement | null>
 
+const addSpare = ({ first, last }: VisibleRange): VisibleRange => ({
+  first: Math.max(0, first - SPARE_ROWS),
+  last: last + SPARE_ROWS,
+})
+
 /** Contract: the rows near the window, and a function that finds them again and draws the list. */
 function useVisibleRange(list: ListRef, heights: RowHeights): readonly [VisibleRange, () => void] {
   const [range, setRange] = useState<VisibleRange>({ first: 0, last: SPARE_ROWS })
   const [, drawAgain] = useReducer((drawn: number) => drawn + 1, 0)
-  const read = (): void => {
+  const findVisible = (): VisibleRange => {
     const top = -(list.current?.getBoundingClientRect().top ?? 0)
-    const first = Math.max(0, heights.rowAt(top) - SPARE_ROWS)
-    const last = heights.rowAt(top + innerHeight) + SPARE_ROWS
-    setRange((was) => (was.first === first && was.last === last ? was : { first, last }))
+    return { first: heights.rowAt(top), last: heights.rowAt(top + innerHeight) }
+  }
+  const keepOrReplace = (was: VisibleRange, next: VisibleRange): VisibleRange =>
+    was.first === next.first && was.last === next.last ? was : next
+  const read = (): void => {
+    const visible = findVisible()
+    // After a jump all rows are new: the spare ones are left for another task, so that none takes long.
+    const isJump = visible.first > range.last || visible.last < range.first
+    setRange((was) => keepOrReplace(was, isJump ? visible : addSpare(visible)))
   }
   // Also after the list got longer, and when what is above it changed its height.
-  useLayoutEffect(read)
+  useLayoutEffect(() => {
+    const visible = findVisible()
+    const isWithin = visible.first >= range.first && visible.last <= range.last
+    if (!isWithin) read()
+  })
+  useEffect(() => setRange((was) => keepOrReplace(was, addSpare(findVisible()))), [range])
   useEffect(() => {
     addEventListener('scroll', read, { passive: true })
     addEventListener('resize', read)
@@ -104,7 +120,7 @@ function useVisibleRange(list: ListRef, heights: RowHeights): readonly [VisibleR
       removeEventListener('scroll', read)
       removeEventListener('resize', read)
     }
-  }, [heights])
+  }, [heights, range])
   return [range, () => drawAgain(undefined)]
 }
 
