@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type AuditLink, GENESIS_HASH } from '../domain/audit.ts'
 import type { Json } from '../domain/json.ts'
-import { type AuditHead, type AuditKey, isKeyed, linkHash } from '../ports/audit.ts'
+import { type AuditHead, type AuditKey, isKeyed, verifyLink } from '../ports/audit.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -35,33 +35,36 @@ export const auditVerify = defineCommand({
       .number()
       .nullable()
       .describe('first record made with the key of this home; null if the key is missing'),
+    by_other_homes: z
+      .number()
+      .describe('records of other homes on the same store: their place is verified here, their keys only there'),
     broken: z.object({ record: z.number(), why: z.string() }).nullable(),
   }),
   async run({ store, auditSeal }) {
-    const key = auditSeal.key()
-    const expected = auditSeal.head()
-    const keyed_since = key?.since ?? null
+    const seal = { key: auditSeal.key(), head: auditSeal.head(), isShared: store.onChange !== undefined }
+    const keyed_since = seal.key?.since ?? null
     let before = GENESIS_HASH
-    let records = 0
+    let [records, by_other_homes] = [0, 0]
     const broken = (why: string) => ({
-      ...{ ok: false, records, head: before, keyed_since },
+      ...{ ok: false, records, head: before, keyed_since, by_other_homes },
       broken: { record: records + 1, why },
     })
     for (;;) {
       const { links, last } = await store.audit(records + 1, { limit: LINKS_PER_READ })
       for (const link of links) {
-        const why = link.n === records + 1 ? describeFault(link, before, key, expected) : 'the record is missing'
-        if (why !== undefined) return broken(why)
+        const found = link.n === records + 1 ? judgeLink(link, before, seal) : { fault: 'the record is missing' }
+        if (found.fault !== undefined) return broken(found.fault)
+        if (found.isOther) by_other_homes += 1
         before = link.hash
         records += 1
       }
       if (links.length > 0) continue
-      const written = Math.max(last, expected?.n ?? 0)
+      const written = Math.max(last, seal.head?.n ?? 0)
       if (records < written) return broken(`this record and all later ones, up to ${written}, are missing`)
-      if (!key) return broken(KEY_MISSING)
-      if (!expected)
+      if (!seal.key) return broken(KEY_MISSING)
+      if (!seal.head)
         return broken(`audit.head is missing, so records may have been removed from the end; ${RESTORE_FILE}`)
-      return { ok: true, records, head: before, keyed_since, broken: null }
+      return { ok: true, records, head: before, keyed_since, by_other_homes, broken: null }
     }
   },
   exitCode: ({ ok }) => (ok ? 0 : 1),
@@ -70,19 +73,29 @@ export const auditVerify = defineCommand({
 const RESTORE_FILE = 'do this: restore the file from a backup, or let the next start create a new one'
 const KEY_MISSING = `the key file audit.key is missing; ${RESTORE_FILE}, which cannot verify earlier records`
 
-/** Contract: pure; describes what is wrong with a record; undefined if it is intact. */
-function describeFault(
-  link: AuditLink,
-  before: string,
-  key: AuditKey | null,
-  expected: AuditHead | null,
-): string | undefined {
-  const mustBeKeyed = key !== null && link.n >= key.since
-  if (isKeyed(link.hash) && !mustBeKeyed)
-    return key ? 'the record was made with another key than audit.key, so it cannot be verified' : KEY_MISSING
-  if (link.hash !== linkHash(before, link.body, mustBeKeyed ? key.key : undefined))
-    return 'this record or an earlier one was changed'
-  return expected?.n === link.n && expected.hash !== link.hash
-    ? 'this record or an earlier one is not the one that was written'
-    : undefined
+interface LoadedSeal {
+  readonly key: AuditKey | null
+  readonly head: AuditHead | null
+  /** Whether other homes write to the same store. */
+  readonly isShared: boolean
+}
+
+type Judged =
+  | { readonly fault: string; readonly isOther?: never }
+  | { readonly fault?: never; readonly isOther: boolean }
+
+/** Contract: pure; what is wrong with a record, or whether another home made it. */
+function judgeLink(link: AuditLink, before: string, { key, head, isShared }: LoadedSeal): Judged {
+  const state = verifyLink(link, before, key?.key)
+  const isOwnTime = key !== null && link.n >= key.since
+  const isOther = state === 'other' || (state === 'old' && !isOwnTime)
+  const mayBeOther = isShared || link.n <= (key?.shared_until ?? 0)
+  if (isOther && !key) return { fault: KEY_MISSING }
+  if (isOther && !mayBeOther)
+    return { fault: 'the record was made with another key than audit.key, so it cannot be verified' }
+  if (state === 'changed' || (state === 'old' && isOwnTime) || (isOwnTime && !isKeyed(link.hash)))
+    return { fault: 'this record or an earlier one was changed' }
+  return head?.n === link.n && head.hash !== link.hash
+    ? { fault: 'this record or an earlier one is not the one that was written' }
+    : { isOther }
 }

@@ -3,8 +3,9 @@
  * access to the database alone can neither add a valid record nor remove the last ones unnoticed.
  *
  * The head names the last record. It is written after that record is on disk, without fsync, so after a crash it may be
- * behind the database, never ahead. It advances only to the record that follows it; if records were removed, it stays,
- * and `audit verify` reports them.
+ * behind the database, never ahead. It advances only to the record that follows it, or over records of other homes on
+ * the same store, as long as its own record is still there. If records were removed, it stays, and `audit verify`
+ * reports them.
  */
 
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
@@ -21,7 +22,7 @@ export interface AuditSealOptions {
 }
 
 /** Fixed length of the head file: it is overwritten in place, so that a kill leaves the old or the new head. */
-const HEAD_CHARS = 128
+const HEAD_CHARS = 256
 
 /** Contract: each call of `key` or `head` reads the file again. */
 export const openAuditSeal = ({ keyFile, headFile }: Pick<AuditSealOptions, 'keyFile' | 'headFile'>): AuditSeal => ({
@@ -32,13 +33,20 @@ export const openAuditSeal = ({ keyFile, headFile }: Pick<AuditSealOptions, 'key
 export class AuditSealWriter {
   readonly key: string
   readonly #headFile: string
+  readonly #reader: Pick<Store, 'audit'>
   #head: AuditHead | null
   #handle: number | undefined
 
-  private constructor(key: string, headFile: string, head: AuditHead | null) {
+  private constructor(
+    key: string,
+    { headFile }: AuditSealOptions,
+    head: AuditHead | null,
+    reader: Pick<Store, 'audit'>,
+  ) {
     this.key = key
     this.#headFile = headFile
     this.#head = head
+    this.#reader = reader
   }
 
   /** Contract: creates missing files; they are on disk when this resolves. */
@@ -50,7 +58,7 @@ export class AuditSealWriter {
     const head = readHead(seal)
     if (head === undefined) writeNew(headFile, formatHead(last))
     const isBehind = head && head.n < last.n && (await readHash(reader, head.n)) === head.hash
-    const writer = new AuditSealWriter(key, headFile, head === undefined || isBehind ? last : head)
+    const writer = new AuditSealWriter(key, options, head === undefined || isBehind ? last : head, reader)
     if (isBehind) writer.#write()
     return writer
   }
@@ -72,7 +80,18 @@ export class AuditSealWriter {
   }
 
   #follow({ n, before, hash }: OpResults['audit']): void {
-    if (this.#head && n === this.#head.n + 1 && before === this.#head.hash) this.#head = { n, hash }
+    if (!this.#head) return
+    if (n === this.#head.n + 1 && before === this.#head.hash) this.#head = { n, hash }
+    else if (n > this.#head.n + 1) void this.#skipTo({ n, hash })
+  }
+
+  /** Other homes wrote the records in between. */
+  async #skipTo(link: AuditHead): Promise<void> {
+    const head = this.#head
+    const found = head && (await readHash(this.#reader, head.n).catch(() => undefined))
+    if (!head || found !== head.hash || this.#head !== head) return
+    this.#head = link
+    this.#write()
   }
 
   #write(): void {
@@ -90,6 +109,7 @@ export class AuditSealWriter {
   close(): void {
     if (this.#handle !== undefined) closeSync(this.#handle)
     this.#handle = undefined
+    this.#head = null
   }
 }
 
@@ -123,6 +143,12 @@ function createKeyFile(file: string, key: AuditKey): AuditKey {
   return key
 }
 
+/** Notes that records up to this number may be of other homes. Contract: the file is on disk when it returns. */
+export function noteSharedRecords(keyFile: string, until: number): void {
+  const key = readJsonFile(keyFile, validateKey)
+  if (key && until > (key.shared_until ?? 0)) createKeyFile(keyFile, { ...key, shared_until: until })
+}
+
 /** Contract: a kill leaves no half-written file; the file has its final mode from the start. */
 function writeNew(file: string, text: string): void {
   const draft = `${file}.draft`
@@ -139,7 +165,7 @@ function writeNew(file: string, text: string): void {
 
 const validateKey = (value: Partial<AuditKey> | null): AuditKey | undefined =>
   typeof value?.key === 'string' && value.key.length >= 32 && Number.isSafeInteger(value.since)
-    ? { key: value.key, since: Number(value.since) }
+    ? { key: value.key, since: Number(value.since), shared_until: Number(value.shared_until) || 0 }
     : undefined
 
 const validateHead = (value: Partial<AuditHead> | null): AuditHead | undefined =>

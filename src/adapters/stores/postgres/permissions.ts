@@ -1,6 +1,5 @@
 /** Operations on grants, labels and the audit log in PostgreSQL. */
 
-import { createSecretKey, type KeyObject } from 'node:crypto'
 import { linkHash } from '../../../ports/audit.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
 import { type ApplyPgOp, type OpContext, sendLast } from './op-context.ts'
@@ -31,16 +30,6 @@ const label: ApplyPgOp<'label'> = async (db, { of, label: lower }) => {
   return null
 }
 
-/** The key is prepared once, because that takes a quarter of the time of a hash. */
-const preparedKeys = new Map<string, KeyObject>()
-
-function prepareKey(text: string | undefined): KeyObject | undefined {
-  if (text === undefined) return undefined
-  const known = preparedKeys.get(text) ?? createSecretKey(text, 'utf8')
-  preparedKeys.set(text, known)
-  return known
-}
-
 /** Contract: the results in order, as in the port. Its last statement is returned as `written`. */
 export async function appendAudits(
   db: OpContext,
@@ -49,7 +38,7 @@ export async function appendAudits(
   // The head is one row, and locked: the entries of all processes are one chain.
   const head = await db.get('SELECT n, hash FROM audit_head FOR UPDATE')
   let [last, before] = [Number(head?.n), String(head?.hash)]
-  const key = prepareKey(db.auditKey())
+  const key = db.auditKey()
   const bodies = ops.map(({ entry }) => JSON.stringify(entry))
   const results = bodies.map((body) => {
     const link = { n: last + 1, before, hash: linkHash(before, body, key) }

@@ -1,6 +1,5 @@
 /** Table operations on grants, labels and the audit log. */
 
-import { createSecretKey, type KeyObject } from 'node:crypto'
 import { GENESIS_HASH } from '../../../domain/audit.ts'
 import { linkHash } from '../../../ports/audit.ts'
 import type { ApplyOp } from './op-context.ts'
@@ -40,19 +39,11 @@ export const writeLabel: ApplyOp<'label'> = (sql, { of, label }) => {
 
 /** `key`: returns the key with which new records are hashed; undefined if there is no key. */
 export function appendAuditWith(key: () => string | undefined): ApplyOp<'audit'> {
-  // The key is prepared once, because that takes a quarter of the time of a hash.
-  let known: { readonly text: string; readonly prepared: KeyObject } | undefined
-  const preparedKey = (): KeyObject | undefined => {
-    const text = key()
-    if (text === undefined) return undefined
-    if (known?.text !== text) known = { text, prepared: createSecretKey(text, 'utf8') }
-    return known.prepared
-  }
   return (sql, { entry }) => {
     const last = sql('SELECT hash FROM audit ORDER BY n DESC LIMIT 1').get()
     const before = last ? String(last.hash) : GENESIS_HASH
     const body = JSON.stringify(entry)
-    const hash = linkHash(before, body, preparedKey())
+    const hash = linkHash(before, body, key())
     const { lastInsertRowid } = sql('INSERT INTO audit (body, hash) VALUES (?, ?)').run(body, hash)
     return { n: Number(lastInsertRowid), before, hash }
   }
