@@ -39,8 +39,8 @@ export interface SecretText {
   readonly name: string
   readonly value: string
   /**
-   * `secret`: the key says that it is a secret; `variable`: the value of a header or environment variable; `unclear`:
-   * it may be a secret.
+   * `secret`: the key says that it is a secret; `variable`: the value of a header or environment variable, or the
+   * password in an address; `unclear`: it may be a secret.
    */
   readonly kind: 'secret' | 'variable' | 'unclear'
 }
@@ -50,8 +50,10 @@ export function findSecretTexts(config: Json, sources: Readonly<Record<string, s
   return [...walkLeaves(config, [])].flatMap((leaf) => {
     const name = formatPath(leaf.path)
     const hidden = isSecret(leaf, sources[name] ?? '') ? [leaf.value] : credentialsIn(leaf.value)
+    // A password may be an ordinary word, and is then treated as one.
+    const kindOfPart = (value: string) => (passwordsIn(leaf.value).includes(value) ? 'variable' : kindOf(leaf.path))
     return hidden.flatMap((value) =>
-      typeof value === 'string' && value.length >= MIN_SECRET_LENGTH ? [{ name, value, kind: kindOf(leaf.path) }] : [],
+      typeof value === 'string' && value.length >= MIN_SECRET_LENGTH ? [{ name, value, kind: kindOfPart(value) }] : [],
     )
   })
 }
@@ -90,7 +92,19 @@ function withoutCredentials(value: Json): Json {
 
 /** The parts of a URL that may be secrets: user, password, query. */
 function credentialsIn(value: Json): readonly string[] {
-  if (typeof value !== 'string' || !/^\w+:\/\//.test(value) || !URL.canParse(value)) return []
-  const { username, password, search } = new URL(value)
-  return [username, password, search.slice(1)].filter((part) => part !== '')
+  const url = addressIn(value)
+  return url ? [url.username, ...passwordsIn(value), url.search.slice(1)].filter((part) => part !== '') : []
 }
+
+/** As it is written, and as it is meant. */
+function passwordsIn(value: Json): readonly string[] {
+  const password = addressIn(value)?.password ?? ''
+  try {
+    return [...new Set([password, decodeURIComponent(password)])]
+  } catch {
+    return [password]
+  }
+}
+
+const addressIn = (value: Json): URL | undefined =>
+  typeof value === 'string' && /^\w+:\/\//.test(value) && URL.canParse(value) ? new URL(value) : undefined
