@@ -30,6 +30,7 @@ export const LONG_TESTS = [
   'test/package.test.ts',
   'test/plugins/attacks.test.ts',
   'test/plugins/floods.test.ts',
+  'test/postgres/move-kills.test.ts',
   'test/provider-faults.test.ts',
   'test/refused-homes-and-values.test.ts',
   'test/restore.test.ts',

@@ -27,10 +27,12 @@ export { capsFromBudget as capsOf, hasMoneySettings as mindsMoney } from './conf
 export {
   editConfigFile as changeFile,
   editYaml as edited,
+  keyInFile,
   replaceTextFile,
   tryConfigFile as tryFile,
 } from './config/edit-file.ts'
 export { defaultHome, environment, userFolder } from './config/environment.ts'
+export { expandVariables } from './config/expand-env.ts'
 export type { SecretText } from './config/redacted-values.ts'
 export { createAgentFolder as withNewAgent } from './config/roster.ts'
 export { type Config, jsonSchema, type SourceConfig } from './config/schema.ts'

@@ -51,6 +51,9 @@ const AUDIT_HEAD = 'audit.head'
 /** Prefix of the name of a folder with files that a restore replaced; the time of the restore follows. */
 export const BEFORE_RESTORE_PREFIX = 'before-restore-'
 
+/** Prefix of the names of database files that a move of the records replaced. */
+export const BEFORE_MOVE_PREFIX = 'tireless-before-move-'
+
 /** Names at the top of the home that belong to this machine: a backup never copies, a restore never replaces them. */
 export function isMachineLocal(name: string): boolean {
   return (
@@ -64,11 +67,12 @@ export const isSecretsFile = (name: string): boolean => name === SECRETS || name
 
 /**
  * Names that a backup leaves out: database files, which the store copies itself; the audit head, which may be newer
- * than that copy; files of running calls; copies made before an upgrade.
+ * than that copy; files of running calls; copies made before an upgrade or a move.
  */
 export function isExcludedFromBackup(name: string): boolean {
   const ofDatabase =
-    /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
+    /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy|\.moving(-.*)?)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
+  if (name.startsWith(BEFORE_MOVE_PREFIX)) return true
   return isMachineLocal(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
 }
 

@@ -11,7 +11,6 @@ import { defaultBackupFolder } from '../adapters/installation/upgrade.ts'
 import { openLogReader } from '../adapters/log/log.ts'
 import { referencePrice } from '../adapters/models/prices.ts'
 import { checkSqliteVersion, describeDatabase } from '../adapters/stores/sqlite/connection.ts'
-import { checkIntegrity, moveWorkspaces, upgradeCopy } from '../adapters/stores/sqlite/copy-database.ts'
 import {
   checkNodeVersion,
   expandPath,
@@ -44,9 +43,11 @@ import {
 import { type Clock, iso } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import { traceReader } from '../trace/reader.ts'
+import { adoptBackup, describeSharedStore } from './adopt-backup.ts'
 import { createConfiguredSandbox, readLimits } from './choose-sandbox.ts'
 import { createInstallationControl } from './installation-control.ts'
 import { buildModels, type KeySource } from './model-service.ts'
+import { moveStore } from './move-store.ts'
 import { scaffoldHome } from './scaffold-home.ts'
 
 export function neverAborted(): StopSignals {
@@ -72,9 +73,10 @@ export function createClosedHomeContext(
     configSchema: jsonSchema,
     machine: machineOf(paths, readConfig, clock),
     log: openLogReader(paths.logs, clock),
-    backups: backupsOf(paths, clock),
+    backups: backupsOf(paths, readConfig, clock),
     traces: traceReader(paths.traces),
     homeSetup: starterOf(paths, readConfig, clock, models),
+    moveStore: async (to, check, tell) => moveStore(paths, readConfig(), clock, to, { check, tell }),
     installation: createInstallationControl({ paths, readConfig, clock, signals }),
   }
 }
@@ -139,7 +141,7 @@ function readOrDefaults(readConfig: () => LoadedConfig): Config {
   }
 }
 
-function backupsOf(paths: HomePaths, clock: Clock): Backups {
+function backupsOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Clock): Backups {
   const { root } = paths
   const database = basename(paths.database)
   return {
@@ -150,22 +152,15 @@ function backupsOf(paths: HomePaths, clock: Clock): Backups {
         ...{ root, database, dir, created_at: iso(clock.now()), copyDatabase },
         isExcluded: (name) => isExcludedFromBackup(name) || (!secrets && isSecretsFile(name)),
       }),
-    restore: (dir) =>
-      restoreBackup({
-        root,
-        database,
-        dir,
-        now: iso(clock.now()).replaceAll(':', '-'),
-        staging: paths.restoreStaging,
-        noteFile: paths.restoreNote,
-        asidePrefix: BEFORE_RESTORE_PREFIX,
+    async restore(dir) {
+      const notes = describeSharedStore(paths, readConfig)
+      return restoreBackup({
+        ...{ root, database, dir, now: iso(clock.now()).replaceAll(':', '-') },
+        ...{ staging: paths.restoreStaging, noteFile: paths.restoreNote, asidePrefix: BEFORE_RESTORE_PREFIX },
         isUntouched: isMachineLocal,
         isKeptUnlessReplaced: isSecretsFile,
-        adoptDatabase(file, home) {
-          checkIntegrity(file)
-          upgradeCopy(file)
-          if (home !== root) moveWorkspaces(file, homePaths(home).workspaces, paths.workspaces)
-        },
-      }),
+        adopt: (staging, home) => [...notes, ...adoptBackup(paths, homePaths(staging), homePaths(home))],
+      })
+    },
   }
 }

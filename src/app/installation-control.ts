@@ -90,9 +90,18 @@ function upgradeOptions(
     ...{ home: paths.root, signal: signals.drain, schema: SCHEMA_VERSION },
     configFile: ownConfigFile(paths, readConfig),
     homeSchema: () => describeDatabase(paths.database).schema,
+    isOnPostgres: isOnPostgres(readConfig),
     isRestoring: () => existsSync(paths.restoreNote),
     holder: () => liveHolder(paths),
     stamp: () => iso(clock.now()).replaceAll(':', '-'),
+  }
+}
+
+function isOnPostgres(readConfig: () => LoadedConfig): boolean {
+  try {
+    return readConfig().config.store !== 'sqlite'
+  } catch {
+    return false
   }
 }
 

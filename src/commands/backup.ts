@@ -75,6 +75,10 @@ export const restore = defineCommand({
     created_at: z.string(),
     files: z.number(),
     before: z.string().nullable().describe('folder of the previous home'),
+    notes: z.array(z.string()),
   }),
-  run: ({ backups }, { dir }) => backups.restore(dir),
+  async run({ backups }, { dir }) {
+    const { notes, ...restored } = await backups.restore(dir)
+    return { ...restored, notes: [...notes] }
+  },
 })

@@ -29,6 +29,9 @@ export function editYaml(source: string, changes: readonly KeyChange[]): string 
   return document.toString({ lineWidth: 0 })
 }
 
+/** Contract: pure; the value as it is written, with references to variables; undefined if there is none. */
+export const keyInFile = (source: string, path: KeyPath): unknown => parseDocument(source).getIn(path) ?? undefined
+
 /**
  * Contract: changes everything or nothing. `check` is called with the draft before it replaces the file, and may throw.
  */

@@ -31,8 +31,11 @@ interface RestoreOptions {
   isUntouched(name: string): boolean
   /** Names that are moved aside only if the backup contains them. */
   isKeptUnlessReplaced(name: string): boolean
-  /** Contract: makes the restored database usable in this home, or throws. `home`: the folder that was backed up. */
-  adoptDatabase(database: string, home: string): void
+  /**
+   * Contract: makes the staged files usable in this home, or throws; says what the owner should know. `home`: the folder
+   * that was backed up.
+   */
+  adopt(staging: string, home: string): readonly string[]
 }
 
 interface RestoreResult {
@@ -40,6 +43,7 @@ interface RestoreResult {
   readonly created_at: string
   readonly files: number
   readonly before: string | null
+  readonly notes: readonly string[]
 }
 
 interface Note extends RestoreResult {
@@ -70,18 +74,19 @@ async function prepare(options: RestoreOptions, manifest: BackupManifest): Promi
   await mkdir(staging, { mode: 0o700 })
   const problems = await copyManifestFiles(dir, staging, manifest)
   if (problems.length > 0) throw damagedBackup(dir, problems)
-  options.adoptDatabase(join(staging, options.database), manifest.home)
+  const notes = options.adopt(staging, manifest.home)
   const isKept = (name: string): boolean =>
     options.isUntouched(name) ||
     (options.isKeptUnlessReplaced(name) && !manifest.files.some(({ path }) => path === name))
   const moved = (await listContents(root)).filter((name) => !isKept(name))
   const before = moved.length === 0 ? null : unusedName(join(root, `${options.asidePrefix}${options.now}`))
-  return { from: dir, created_at: manifest.created_at, files: manifest.files.length, before, moved }
+  return { from: dir, created_at: manifest.created_at, files: manifest.files.length, before, moved, notes }
 }
 
 /** Does the moves of the note that are not done yet. All old content moves aside before any new content moves in. */
 async function finish({ root, staging, noteFile: note }: RestoreOptions): Promise<RestoreResult> {
-  const { moved, ...restored } = JSON.parse(await readFile(note, 'utf8')) as Note
+  const { moved, notes = [], ...rest } = JSON.parse(await readFile(note, 'utf8')) as Note
+  const restored = { ...rest, notes }
   const { before } = restored
   if (before !== null) {
     await mkdir(before, { recursive: true, mode: 0o700 })

@@ -107,6 +107,7 @@ class World {
         signal: undefined,
       },
       ...{ configFile: undefined, run: this.run, homeSchema: () => this.homeSchema, isRestoring: () => false },
+      isOnPostgres: false,
       ...{ holder: () => undefined, stamp: () => `t${this.calls.length}`, tell() {} },
       service: {
         ...{ name: '', file: '', environmentFile: '', startCommand: '', lingerCommand: () => undefined },

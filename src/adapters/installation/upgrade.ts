@@ -21,8 +21,10 @@ export interface UpgradeOptions extends RunContext {
   readonly installation: InstalledPackage
   /** The newest schema that the running version can open. */
   readonly schema: number
-  /** Contract: the schema of the home's database; null if there is none. */
+  /** Contract: the schema of the home's database file; null if there is none. */
   homeSchema(): number | null
+  /** Whether the records of the home are in PostgreSQL, which only adds to its schema, so no version replaces them. */
+  readonly isOnPostgres: boolean
   /** Whether a restore of the home was interrupted, so that nothing can open it. */
   isRestoring(): boolean
   /** Contract: the process that holds the home; undefined if none does. */
@@ -93,7 +95,8 @@ async function prepare(
   tell(UPGRADE_TEXTS.installing(source.spec, installation.version))
   const version = await installPackage(source, staging, run, { env, signal })
   const stamp = options.stamp()
-  const backup = options.homeSchema() === null ? null : join(backups, `before-${version}-${stamp}`)
+  const hasRecords = options.isOnPostgres || options.homeSchema() !== null
+  const backup = hasRecords ? join(backups, `before-${version}-${stamp}`) : null
   const trial = join(backups, `${TRIAL}${process.pid}`)
   try {
     await tryOnCopy(options, { staging, version, backup, trial })
@@ -137,6 +140,8 @@ async function tryOnCopy(options: UpgradeOptions, { staging, version, backup, tr
   if (backup === null) return fresh.start()
   options.tell(UPGRADE_TEXTS.backingUp(options.home, backup))
   await ownVersion(options).backUp(backup)
+  // A configuration outside the home would lead the copy to the records of the home.
+  if (options.isOnPostgres && options.configFile !== undefined) return fresh.start()
   options.tell(UPGRADE_TEXTS.trying(version))
   await fresh.restore(backup, trial)
   await fresh.open(trial)
@@ -174,7 +179,7 @@ async function openWithNewVersion(
 /** The home comes first: if this is killed half-way, the new version opens the old home again. */
 async function goBack(options: UpgradeOptions, backup: string | null): Promise<void> {
   const { installation, home, schema } = options
-  const mustRestore = options.isRestoring() || (options.homeSchema() ?? 0) > schema
+  const mustRestore = options.isRestoring() || (!options.isOnPostgres && (options.homeSchema() ?? 0) > schema)
   if (mustRestore && backup !== null) await ownVersion(options).restore(backup, home)
   const { folder, version } = installation
   writeSelection(installation.versions, { folder, version, switched_at: options.stamp(), previous: null })
@@ -199,7 +204,8 @@ export async function undoUpgrade(options: UpgradeOptions): Promise<UndoResult> 
       ...{ got: installation.version, fix: 'install another version: tireless upgrade --from VERSION' },
     })
   const older = createOtherVersion(options, previous.version, { folder: previous.folder })
-  const mustRestore = options.isRestoring() || (options.homeSchema() ?? 0) > previous.schema
+  const isNewer = !options.isOnPostgres && (options.homeSchema() ?? 0) > previous.schema
+  const mustRestore = options.isRestoring() || isNewer
   const backup = mustRestore ? backupOf(previous, home) : null
   const { running } = await service.state()
   if (running) await service.stop()

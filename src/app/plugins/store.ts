@@ -1,5 +1,6 @@
 /** Plugin `store`: the database, with redaction, semantic recall, error logging and the wake signal around it. */
 
+import { setDatabaseAside } from '../../adapters/stores/sqlite/set-database-aside.ts'
 import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
 import { newSecret } from '../../adapters/system/ids.ts'
 import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
@@ -7,6 +8,8 @@ import { fenceLeader, Leadership } from '../../kernel/queue/leadership.ts'
 import { createWakeSignal, ringOnCommit } from '../../kernel/queue/wake-signal.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
+import { homeId } from '../home-id.ts'
+import { pathAside } from '../move-store.ts'
 import { withErrorLog, withRedaction, withSemanticRecall } from '../store-wrappers.ts'
 
 export function store(): Plugin {
@@ -36,10 +39,13 @@ export function store(): Plugin {
 
 /** The database that the configuration names. The driver of PostgreSQL is loaded only if it is used. */
 async function openDatabase(host: PluginHost): Promise<Store> {
-  const { database, auditKey: keyFile, auditHead: headFile } = host.get('home')
+  const paths = host.get('home')
+  const { database, auditKey: keyFile, auditHead: headFile } = paths
   const [clock, audit] = [host.get('clock'), { keyFile, headFile, newKey: newSecret }]
   const { store: address } = host.get('config').loaded.config
   if (address === 'sqlite') return openSqliteStore({ file: database, clock, audit })
   const { openPostgresStore } = await import('../../adapters/stores/postgres/store.ts')
-  return openPostgresStore({ url: address, clock, audit, writerId: newSecret() })
+  const completeMoveIn = () => setDatabaseAside(database, pathAside(paths, clock))
+  const home = { id: homeId(paths.root), completeMoveIn }
+  return openPostgresStore({ url: address, clock, audit, writerId: newSecret(), home })
 }

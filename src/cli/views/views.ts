@@ -43,6 +43,7 @@ import { renderSources } from './sources.ts'
 import { renderSpending } from './spending.ts'
 import { renderAccepted, renderDiff, renderDocument, renderDocuments, renderVersion } from './state.ts'
 import { renderStatus } from './status.ts'
+import { renderStoreMove } from './store.ts'
 import { cellText, formatTable, shortenCell } from './table.ts'
 import { renderThread } from './thread.ts'
 import { sayIfInstant } from './times.ts'
@@ -190,6 +191,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'service uninstall': renderService,
   'service status': renderService,
   upgrade: renderUpgrade,
+  'store move': renderStoreMove,
   completion: ({ script }) => script.trimEnd(),
   logs: (output) => output?.items.map(logLine).join('\n') || 'none',
 }

@@ -22,7 +22,25 @@ export interface ClosedHomeContext {
   /** Trace files of the home. */
   readonly traces: TraceReader
   readonly homeSetup: HomeSetup
+  /**
+   * Contract: moves all records of the home to another store, compares them, and switches to it; or changes nothing and
+   * throws. `to`: as in the configuration. `check`: copies and compares, then takes everything back.
+   */
+  moveStore(to: string, check: boolean, tell: (phase: 'copying' | 'comparing') => void): Promise<StoreMove>
   readonly installation: InstallationControl
+}
+
+/** Addresses are without user and password. */
+export interface StoreMove {
+  /** `none`: the home uses this store already. */
+  readonly action: 'moved' | 'check' | 'none'
+  readonly from: string
+  readonly to: string
+  /** What was compared, record by record. `sha256`: of all records of a table. */
+  readonly tables: readonly { readonly table: string; readonly rows: number; readonly sha256: string }[]
+  /** The database with the records from before, which is not used any more. */
+  readonly kept: string | null
+  readonly notes: readonly string[]
 }
 
 /** Creates a home, and forecasts its cost before it exists. */
@@ -166,4 +184,5 @@ interface RestoredBackup {
   readonly files: number
   /** Folder with the files of the previous home; null if there was none. */
   readonly before: string | null
+  readonly notes: readonly string[]
 }

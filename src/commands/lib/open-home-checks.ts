@@ -33,7 +33,9 @@ const storeChecks = async (
   await check('durability', async () => {
     // An empty commit opens the database for writing, which sets its durability options and reads them back.
     await context.store.commit([])
-    return good('write-ahead log, synchronous=FULL, verified')
+    return good(
+      isShared(context) ? 'PostgreSQL confirms what is on disk' : 'write-ahead log, synchronous=FULL, verified',
+    )
   }),
   await check('acknowledged work', () => checkLostCommits(context, fixes('acknowledged work'))),
   await check('database', async () => {
@@ -41,12 +43,15 @@ const storeChecks = async (
     const { schema, copies } = context.machine.database()
     const kept = copies.length > 0 ? `; copies from before upgrades: ${copies.join(', ')}` : ''
     return damage.length === 0
-      ? good(`intact, schema ${schema}${kept}`)
+      ? good(isShared(context) ? 'intact, in PostgreSQL' : `intact, schema ${schema}${kept}`)
       : bad(damage.join('; '), 'stop the kernel, then restore a backup: tireless restore DIR')
   }),
   await check('stored rows', () => checkRows(context, fixes('stored rows'))),
   await check('schedules', () => checkSchedules(context)),
 ]
+
+/** Whether other processes may work on the same store. */
+const isShared = ({ store }: Needs<'store'>): boolean => store.onChange !== undefined
 
 const setupChecks = async (
   context: Needs<
@@ -81,7 +86,7 @@ const setupChecks = async (
 ]
 
 const workChecks = async (
-  context: Needs<'store' | 'epoch' | 'callFolders' | 'residents'>,
+  context: Needs<'store' | 'clock' | 'epoch' | 'callFolders' | 'residents'>,
   fixes: Fixes,
 ): Promise<Check[]> => [
   ...(context.residents.names().length === 0 ? [] : [await check('residents', () => checkResidents(context))]),
@@ -99,8 +104,10 @@ const workChecks = async (
   }),
   await check('orphaned work', async () => {
     const running = await context.store.dispatches({ status: 'running', limit: MAX_ROWS })
-    // The process that holds the home is the only worker, so work of any other worker is orphaned.
-    const orphans = running.filter(({ lease_owner }) => lease_owner !== context.epoch())
+    // On a store of its own, the process that holds the home is the only worker.
+    const others = isShared(context) ? await context.store.workers(context.clock.now()) : []
+    const alive = new Set([context.epoch(), ...others.map(({ epoch }) => epoch)])
+    const orphans = running.filter(({ lease_owner }) => lease_owner === null || !alive.has(lease_owner))
     return orphans.length === 0
       ? good('none')
       : bad(`${orphans.length} marked as running without a worker`, 'continue them: tireless start')

@@ -100,7 +100,7 @@ function weighWords(
   return { words: [...ofKey, ...ofText], weights: [...ofKey.map(() => KEY_WEIGHT), ...ofText.map(() => 1)] }
 }
 
-async function addWords(db: Queries, n: number, key: string, text: string): Promise<void> {
+export async function addWords(db: Queries, n: number, key: string, text: string): Promise<void> {
   const { words, weights } = weighWords(key, text)
   await db.run(
     `INSERT INTO facts_words (n, word, weight)

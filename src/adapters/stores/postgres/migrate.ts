@@ -8,7 +8,12 @@ import type { PgConnection } from './connection.ts'
 import { PG_SCHEMA } from './schema.ts'
 
 /** Each migration leads from the version before it; the first creates the tables. */
-const MIGRATIONS: readonly string[] = [PG_SCHEMA, 'ALTER TABLE workers ADD COLUMN about TEXT']
+const MIGRATIONS: readonly string[] = [
+  PG_SCHEMA,
+  'ALTER TABLE workers ADD COLUMN about TEXT',
+  // What is true of this database only, and stays here when the records are moved.
+  'CREATE TABLE properties (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
+]
 
 const LOCK = 'SELECT pg_advisory_xact_lock(84737, 3)'
 
@@ -20,20 +25,30 @@ export async function migrateDatabase(
   const version = await readSchemaVersion(connection)
   checkVersion(version, migrations.length)
   if (version === migrations.length) return
-  await connection.exec(`BEGIN; ${LOCK}`)
+  await connection.exec('BEGIN')
   try {
-    // Another process may have migrated while this one waited.
-    const current = await readSchemaVersion(connection)
-    checkVersion(current, migrations.length)
-    for (const migration of migrations.slice(current)) await connection.exec(migration)
-    await connection.exec(
-      `CREATE TABLE IF NOT EXISTS schema_version (n BIGINT NOT NULL);
-       DELETE FROM schema_version; INSERT INTO schema_version VALUES (${migrations.length}); COMMIT`,
-    )
+    await migrateInTransaction(connection, migrations)
+    await connection.exec('COMMIT')
   } catch (thrown) {
     await connection.exec('ROLLBACK').catch(() => undefined)
     throw thrown
   }
+}
+
+/** Contract: as `migrateDatabase`, in the transaction of the caller; until its end, no other process migrates. */
+export async function migrateInTransaction(
+  connection: PgConnection,
+  migrations: readonly string[] = MIGRATIONS,
+): Promise<void> {
+  await connection.exec(LOCK)
+  // Another process may have migrated while this one waited.
+  const current = await readSchemaVersion(connection)
+  checkVersion(current, migrations.length)
+  for (const migration of migrations.slice(current)) await connection.exec(migration)
+  await connection.exec(
+    `CREATE TABLE IF NOT EXISTS schema_version (n BIGINT NOT NULL);
+     DELETE FROM schema_version; INSERT INTO schema_version VALUES (${migrations.length})`,
+  )
 }
 
 async function readSchemaVersion(connection: PgConnection): Promise<number> {

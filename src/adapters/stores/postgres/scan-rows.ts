@@ -7,17 +7,23 @@ import type { SqlRow } from '../rows/rows.ts'
 import { describeUnreadableRow, rowKey } from '../rows/unreadable-rows.ts'
 import { PgConnection, type PgSettings } from './connection.ts'
 
-/** Rows per message of the database; between two, other work goes on. */
+/** Most rows per message of the database; between two, other work goes on. */
 const PAGE_ROWS = 500
+/** The size of a message that is aimed at: the number of rows follows from the size of those before. */
+const PAGE_CHARS = 2_000_000
+const FIRST_ROWS = 20
 
-export type ReadTable = (query: string) => AsyncIterable<SqlRow>
+type ReadTable = (query: string) => AsyncIterable<SqlRow>
 
 /** Contract: all that `read` gets is one consistent state. Has its own connection and transaction. */
-export async function withSnapshot<T>(settings: PgSettings, read: (rows: ReadTable) => Promise<T>): Promise<T> {
+export async function withSnapshot<T>(
+  settings: PgSettings,
+  read: (rows: ReadTable, connection: PgConnection) => Promise<T>,
+): Promise<T> {
   const connection = await PgConnection.open(settings)
   try {
     await connection.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const result = await read((query) => readRows(connection, query))
+    const result = await read((query) => readRows(connection, query), connection)
     await connection.exec('COMMIT')
     return result
   } finally {
@@ -26,14 +32,24 @@ export async function withSnapshot<T>(settings: PgSettings, read: (rows: ReadTab
 }
 
 async function* readRows(connection: PgConnection, query: string): AsyncGenerator<SqlRow> {
+  for await (const page of readPages(connection, query)) yield* page
+}
+
+/** Contract: the rows in pages, inside the transaction of the caller, one query at a time. */
+export async function* readPages(connection: PgConnection, query: string): AsyncGenerator<readonly SqlRow[]> {
   await connection.exec(`DECLARE scan NO SCROLL CURSOR FOR ${query}`)
-  for (;;) {
-    const rows = await connection.exec(`FETCH ${PAGE_ROWS} FROM scan`)
-    yield* rows
-    if (rows.length < PAGE_ROWS) break
+  for (let size = FIRST_ROWS; ; ) {
+    const rows = await connection.exec(`FETCH ${size} FROM scan`)
+    if (rows.length > 0) yield rows
+    if (rows.length < size) break
+    const average = rows.reduce((sum, row) => sum + charsIn(row), 1) / rows.length
+    size = Math.max(1, Math.min(PAGE_ROWS, size * 4, Math.floor(PAGE_CHARS / average)))
   }
   await connection.exec('CLOSE scan')
 }
+
+const charsIn = (row: SqlRow): number =>
+  Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
 /** Contract: a session whose row or journal is unreadable is listed once, as a session. */
 export const scanForUnreadable = (settings: PgSettings): Promise<readonly UnreadableRow[]> =>

@@ -5,16 +5,18 @@
  * later calls are tried again.
  */
 
-import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Store } from '../../../ports/store.ts'
 import { type AuditSealOptions, AuditSealWriter } from '../audit-seal.ts'
 import { CommitGroups } from '../commit-groups.ts'
+import { rowsOfHome } from '../copy/convert-rows.ts'
 import { SkippedRows } from '../rows/skipped-rows.ts'
 import { ChangeFeed } from './change-feed.ts'
+import { checkDatabase } from './check-database.ts'
 import { PgConnection, parseStoreUrl } from './connection.ts'
 import { copyToFile } from './copy-to-file.ts'
 import { migrateDatabase } from './migrate.ts'
+import { type OpeningHome, settleMoveMark } from './move-mark.ts'
 import { ReadConnections } from './read-connections.ts'
 import { pgCycleReads, pgSpendingReads, pgTodoReads, pgUndoReads } from './reads/cycles.ts'
 import { pgDocumentReads, pgOutboxReads } from './reads/documents.ts'
@@ -39,6 +41,8 @@ interface PostgresOptions {
   readonly leases?: 'database' | 'given'
   /** Files of the audit key. */
   readonly audit?: AuditSealOptions
+  /** The home that opens the store. */
+  readonly home?: OpeningHome
 }
 
 const DEFAULT_PATIENCE_MS = 120_000
@@ -48,7 +52,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { clock, patienceMs = DEFAULT_PATIENCE_MS, leases = 'database', pollMs = DEFAULT_POLL_MS } = options
   const id = options.writerId.replaceAll(/[^\w-]/g, '')
   const settings = parseStoreUrl(options.url)
-  await prepareDatabase(settings)
+  await prepareDatabase(settings, options.home)
   let seal: AuditSealWriter | undefined
   const connections = new ReadConnections({ settings, clock, patienceMs })
   const feed = new ChangeFeed({ settings, clock, reads: connections, writerId: id, pollMs })
@@ -90,7 +94,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       return found
     },
     skipped: () => skipped.all(),
-    backup: (to) => copyToFile(settings, to),
+    backup: (to) => copyToFile(settings, to, rowsOfHome(options.home?.id, 'out')),
     onChange: (listener) => feed.subscribe(listener),
     close() {
       closing ??= closeAll()
@@ -99,25 +103,17 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 }
 
-/** With this setting off, PostgreSQL confirms commits that a crash of its machine loses. */
-async function checkDurability(connection: PgConnection): Promise<void> {
-  const [row] = await connection.exec("SELECT current_setting('synchronous_commit') AS value")
-  if (row?.value === 'off')
-    throw new TirelessError('store_unsupported', {
-      what: 'the database is set to confirm commits before they are on disk',
-      got: 'synchronous_commit = off',
-      expected: 'on',
-      fix: 'set synchronous_commit = on for the database and its user',
-    })
-}
-
 /** Contract: the database can be reached and has the current schema; else throws why not. */
-async function prepareDatabase(settings: ReturnType<typeof parseStoreUrl>): Promise<void> {
+async function prepareDatabase(
+  settings: ReturnType<typeof parseStoreUrl>,
+  home: OpeningHome | undefined,
+): Promise<void> {
   try {
     const connection = await PgConnection.open(settings)
     try {
-      await checkDurability(connection)
+      await checkDatabase(connection)
       await migrateDatabase(connection)
+      await settleMoveMark(connection, home)
     } finally {
       await connection.close()
     }

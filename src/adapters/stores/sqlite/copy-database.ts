@@ -75,6 +75,16 @@ export function upgradeCopy(file: string): void {
   openForWriting(file, { keepCopy: false }).close()
 }
 
+/** Contract: the number of the last audit record that the database ever had. */
+export function lastAuditNumber(file: string): number {
+  const db = openReadOnly(file)
+  try {
+    return Number(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get()?.seq ?? 0)
+  } finally {
+    db.close()
+  }
+}
+
 /** Changes the workspace paths of sessions for a copy in another home folder. */
 export function moveWorkspaces(file: string, from: string, to: string): void {
   const db = new DatabaseSync(file)
