@@ -2,8 +2,8 @@
  * Moves the records of a home between its SQLite file and PostgreSQL.
  *
  * Order: copy and compare, in one transaction of PostgreSQL that leaves a mark; switch `store` in the configuration, by
- * one rename; set the old database aside; end the mark. A kill before the switch leaves the home as it was, and the same
- * command starts over. A kill after it leaves a home that has switched; its next start does the rest.
+ * one rename; set the old database aside; end the mark. A kill before the switch leaves the home as it was, and the
+ * same command starts over. A kill after it leaves a home that has switched; its next start does the rest.
  */
 
 import { existsSync, renameSync, rmSync } from 'node:fs'

@@ -39,7 +39,7 @@ describe('the life of a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async (
     return { home, url }
   }
 
-  test('E15: a backup is restored as a home of its own, and its records go back to PostgreSQL on request', async (t) => {
+  test('E15: a backup is restored as a home of its own; its records go back to PostgreSQL on request', async (t) => {
     const { home, url } = await homeOnPostgres(t)
     const dir = join(freshFolder(t), 'backup')
     assert.equal((await tireless(home, 'backup', dir)).exit, 0)
@@ -85,7 +85,7 @@ describe('the life of a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async (
     assert.deepEqual({ ok: found['orphaned work']?.ok, rows: found['stored rows']?.ok }, { ok: true, rows: true })
   })
 
-  test('E15: several homes write one audit log; each verifies all of it, and names a record that was changed', async (t) => {
+  test('E15: several homes write one audit log; each verifies all of it, and names a changed record', async (t) => {
     const url = await server.newDatabase()
     const [a, b] = [createSharedHome(t, url, 'a'), createSharedHome(t, url, 'b')]
     for (const home of [a, b, a, b, b]) assert.equal((await work(home)).exit, 0)

@@ -73,7 +73,7 @@ describe('store move', { skip: WITHOUT_POSTGRES }, async () => {
     assert.equal((await tirelessJson(home, 'audit', 'verify')).exit, 0)
   })
 
-  test('E15: an address by a variable is written as such; --check changes nothing; a repeated move does nothing', async (t) => {
+  test('E15: a variable is written as such; --check changes nothing; a repeated move does nothing', async (t) => {
     const home = keptHome(t, 9)
     const env = { ...process.env, MOVE_TO: await server.newDatabase() }
     const before = { config: configOf(home), database: readFileSync(databaseOf(home)) }

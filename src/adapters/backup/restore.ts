@@ -32,8 +32,8 @@ interface RestoreOptions {
   /** Names that are moved aside only if the backup contains them. */
   isKeptUnlessReplaced(name: string): boolean
   /**
-   * Contract: makes the staged files usable in this home, or throws; says what the owner should know. `home`: the folder
-   * that was backed up.
+   * Contract: makes the staged files usable in this home, or throws; says what the owner should know. `home`: the
+   * folder that was backed up.
    */
   adopt(staging: string, home: string): readonly string[]
 }

@@ -105,7 +105,7 @@ function differs({ name }: CopiedTable, row: string, isMissing: boolean): Tirele
 const BATCH_ROWS = 500
 const BATCH_CHARS = 2_000_000
 
-export const sizeOfRow = (row: CopiedRow): number =>
+const sizeOfRow = (row: CopiedRow): number =>
   row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
 /** Contract: the same rows, in batches. */

@@ -14,10 +14,10 @@ export const COPIED_TABLES = [
 ]
 
 /** Columns that only PostgreSQL has: they describe processes of a shared store. */
-export const ONLY_IN_POSTGRES: readonly string[] = ['workers.about']
+const ONLY_IN_POSTGRES: readonly string[] = ['workers.about']
 
 /** Whether the values of a column are integers or texts; no column has others. */
-export type ColumnType = 'bigint' | 'text'
+type ColumnType = 'bigint' | 'text'
 
 export interface CopiedTable {
   readonly name: (typeof COPIED_TABLES)[number]
