@@ -106,7 +106,7 @@ describe('store move, killed', { skip: WITHOUT_POSTGRES || (!hasStrace && 'strac
     return Object.assign(new URL(url), { port: String((proxy.address() as AddressInfo).port) }).href
   }
 
-  for (const bytes of [300, 20_000, 2_000_000, 9_000_000])
+  for (const bytes of [300, 20_000, 2_000_000, 6_900_000])
     test(`E15: cut off from the database after ${bytes} bytes, the home is as before`, async (t) => {
       const home = await baseHome(t, 9)
       addOddRows(home)

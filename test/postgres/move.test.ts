@@ -46,6 +46,9 @@ describe('store move', { skip: WITHOUT_POSTGRES }, async () => {
     assert.equal(existsSync(databaseOf(home)), false)
     assert.equal(existsSync(into.kept ?? ''), true)
     assert.match(configOf(home), /^store: postgres:\/\/\S+ # where the records are$/m)
+    // What the home knows of its document files is kept per home there.
+    const files = await query(url, 'SELECT kernel_id FROM projections')
+    assert.deepEqual([...new Set(files.map(({ kernel_id }) => kernel_id))], [`default ${homeId(home)}`])
     const back = await moveStore(home, 'sqlite')
     assert.deepEqual({ exit: back.exit, action: back.action, to: back.to }, { exit: 0, action: 'moved', to: 'sqlite' })
     assert.deepEqual(rowsOfHome(home), before)

@@ -39,6 +39,8 @@ class World {
   readonly calls: string[] = []
   fault: Fault | undefined
   isServiceRunning = false
+  isOnPostgres = false
+  configFile: string | undefined
   private readonly whenKilled = Promise.withResolvers<'killed'>()
 
   constructor(t: TestContext) {
@@ -106,8 +108,8 @@ class World {
         home: this.home,
         signal: undefined,
       },
-      ...{ configFile: undefined, run: this.run, homeSchema: () => this.homeSchema, isRestoring: () => false },
-      isOnPostgres: false,
+      ...{ configFile: this.configFile, isOnPostgres: this.isOnPostgres, run: this.run, isRestoring: () => false },
+      homeSchema: () => (this.isOnPostgres ? null : this.homeSchema),
       ...{ holder: () => undefined, stamp: () => `t${this.calls.length}`, tell() {} },
       service: {
         ...{ name: '', file: '', environmentFile: '', startCommand: '', lingerCommand: () => undefined },
@@ -195,6 +197,25 @@ describe('an upgrade', () => {
         kind,
       )
     }
+  })
+
+  test('E15: records in PostgreSQL are backed up and tried as a copy; --undo does not replace them', async (t) => {
+    const world = new World(t)
+    world.isOnPostgres = true
+    await world.upgrade()
+    const verbs = () => world.calls.map((call) => / (backup|restore|status|schema) ?/.exec(call)?.[1] ?? 'npm')
+    assert.deepEqual(verbs(), ['npm', 'backup', 'restore', 'status', 'status'])
+    await world.undo()
+    assert.deepEqual({ selected: world.selected(), calls: world.calls.length }, { selected: null, calls: 5 })
+    // A configuration outside the home would lead the copy to the same database.
+    const elsewhere = new World(t)
+    Object.assign(elsewhere, { isOnPostgres: true, configFile: '/etc/tireless.yaml' })
+    await elsewhere.upgrade()
+    assert.equal(
+      elsewhere.calls.some((call) => / restore /.test(call)),
+      false,
+      elsewhere.calls.join('\n'),
+    )
   })
 
   test('a selection that cannot be written leaves the old version, and no folder of the new one', async (t) => {

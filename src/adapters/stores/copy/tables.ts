@@ -13,8 +13,10 @@ export const COPIED_TABLES = [
   ...(['set_aside', 'projections'] as const),
 ]
 
-/** Columns that only PostgreSQL has: they describe processes of a shared store. */
-const ONLY_IN_POSTGRES: readonly string[] = ['workers.about']
+/** Columns that only PostgreSQL has: processes of a shared store, and which home has the files of a session. */
+export const ONLY_IN_POSTGRES: readonly string[] = [
+  ...['workers.about', 'workers.home', 'sessions.home', 'sessions.folder', 'dispatches.home'],
+]
 
 /** Whether the values of a column are integers or texts; no column has others. */
 type ColumnType = 'bigint' | 'text'
