@@ -126,6 +126,8 @@ export interface Store
    * reason. Returns how to stop. Absent if no other process writes to the store.
    */
   onChange?(listener: () => void): () => void
+  /** Contract: as `onChange`, when another process has appended to a journal. */
+  onAppend?(listener: () => void): () => void
   /** Contract: number of fsynced groups of batches since the store was opened. */
   commits(): number
   /** Contract: idempotent; waits for running operations. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { JournalRecord } from '../domain/journal-record.ts'
-import { commitOne, type Op } from '../ports/store.ts'
+import { commitOne, type Fence, type Op, type Store } from '../ports/store.ts'
 import {
   assertRefusedWith,
   type ConformanceCase,
@@ -116,4 +116,30 @@ export const journalConformance: readonly ConformanceCase[] = [
       )
     },
   },
+  {
+    name: 'E15: followed from place to place, the entries of all journals come once, those of a session in order',
+    async run(store) {
+      const { epoch, fence } = await startDispatch(store)
+      await enqueueInStore(store, newTestDispatch('two'))
+      const [other] = await claimInStore(store, epoch)
+      assert.ok(other)
+      await append(store, fence, 'session-one', 1)
+      let place = await store.journalEnd()
+      assert.deepEqual((await store.journalAfter(place, 10)).entries, [])
+      await append(store, fence, 'session-one', 2, 3)
+      await append(store, other, 'session-two', 1)
+      await append(store, fence, 'session-one', 4)
+      const found: string[] = []
+      for (let isEnd = false; !isEnd; ) {
+        const read = await store.journalAfter(place, 2)
+        found.push(...read.entries.map(({ session_id, records }) => `${session_id} ${records.map(({ seq }) => seq)}`))
+        ;({ place, isEnd } = read)
+      }
+      assert.deepEqual(found, ['session-one 2,3', 'session-two 1', 'session-one 4'])
+      assert.deepEqual((await store.journalAfter(place, 2)).entries, [])
+    },
+  },
 ]
+
+const append = (store: Store, fence: Fence, session_id: string, ...seqs: readonly number[]): Promise<unknown> =>
+  commitOne(store, [{ op: 'append', session_id, records: seqs.map((seq) => newTestRecord(seq)) }], fence)

@@ -43,6 +43,8 @@ export function createReplayStore(dispatch: Dispatch, tape: ReplayTape): Store {
 
 /** Operations that a replayed run does not use: its sources answer instead. */
 const UNAVAILABLE = [
+  'journalEnd',
+  'journalAfter',
   'labels',
   'grants',
   'audit',

@@ -114,12 +114,21 @@ export interface WorkerAbout {
   readonly role: ProcessRole
   readonly host: string
   readonly home: string
+  /** How many dispatches it runs at once at most; 0: none. */
+  readonly slots?: number
+  /** Of the program. */
+  readonly version?: string
+  /** The length of its lease in milliseconds. */
+  readonly lease_ms?: number
 }
 
 interface Worker {
   readonly epoch: number
   readonly name: string
+  readonly joined_at: string
   readonly lease_until: string
+  /** How many milliseconds the lease lasts, by the clock that measures leases. */
+  readonly lease_left_ms: number
   readonly about: WorkerAbout | null
 }
 

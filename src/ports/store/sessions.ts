@@ -75,6 +75,21 @@ interface KnownFolder {
   readonly sessions: number
 }
 
+/** Records that one commit appended to the journal of a session. */
+export interface JournalEntry {
+  readonly session_id: string
+  readonly records: readonly JournalRecord[]
+}
+
+/**
+ * A place in the order of all entries, valid while the store is open. `open`: numbers before it whose transactions may
+ * still be running, each with a mark by which the store knows when they have ended.
+ */
+export interface JournalPlace {
+  readonly entry: number
+  readonly open: readonly (readonly [entry: number, mark: string])[]
+}
+
 export interface SessionReads {
   session(id: string): Promise<Session | undefined>
   /** Contract: whether `prune` would delete a session. The cost does not grow with the number of younger sessions. */
@@ -93,5 +108,17 @@ export interface SessionReads {
   /** Contract: ids of the sessions that work in each of these folders, newest first, at most `limit` of each. */
   sessionsIn(workspaces: readonly string[], page: PageLimit): Promise<ReadonlyMap<string, readonly string[]>>
   journal(sessionId: string, from?: number): Promise<readonly JournalRecord[]>
+  /** Contract: the place behind everything that was committed so far. */
+  journalEnd(): Promise<JournalPlace>
+  /**
+   * Contract: entries of all sessions that were committed behind the place, about `limit` at most, and the place behind
+   * them. If one goes on from place to place, each entry comes once and those of a session in order, also while other
+   * processes commit. Unreadable entries are left out. `isEnd`: there was no more. The cost does not grow with the
+   * number of entries before the place.
+   */
+  journalAfter(
+    place: JournalPlace,
+    limit: number,
+  ): Promise<{ readonly entries: readonly JournalEntry[]; readonly place: JournalPlace; readonly isEnd: boolean }>
   inbox(sessionId: string): Promise<readonly Observation[]>
 }

@@ -119,6 +119,8 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     session: (id) => read('session', () => reader.session(id)),
     sessions: (page) => read('sessions', () => reader.sessions(page)),
     journal: (id, from) => read('journal', () => reader.journal(id, from)),
+    journalEnd: () => read('journal', () => reader.journalEnd()),
+    journalAfter: (place, limit) => read('journal', () => reader.journalAfter(place, limit)),
     inbox: (id) => read('inbox', () => reader.inbox(id)),
     unknowns: (filter) => read('unknowns', () => reader.unknowns(filter)),
     approval: (id) => read('approval', () => reader.approval(id)),

@@ -1,6 +1,9 @@
 /**
- * Tells when another process has committed something that may be work: at once by LISTEN, and by looking every few
- * seconds, because a pooler may swallow notifications.
+ * Tells when another process has committed something that may be work, or has appended to a journal: at once by LISTEN,
+ * and by looking every few seconds, because a pooler may swallow notifications.
+ *
+ * A notification delays all commits that happen at the same time. So appends, which are many, are announced by a
+ * statement of its own, at most ten times per second, and only processes that follow journals listen to it.
  */
 
 import type { Clock } from '../../../ports/clock.ts'
@@ -17,13 +20,19 @@ interface ChangeFeedOptions {
 }
 
 const RECONNECT_MS = 1000
+const ANNOUNCE_EVERY_MS = 100
+const WORK_CHANNEL = 'tireless'
+const JOURNAL_CHANNEL = 'tireless_journal'
 
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions
   readonly #listeners = new Set<() => void>()
+  readonly #appendListeners = new Set<() => void>()
   readonly #closed = new AbortController()
   #loops: Promise<unknown> | undefined
   #connection: PgConnection | undefined
+  #hasAppended = false
+  #announcing: Promise<void> | undefined
 
   constructor(options: ChangeFeedOptions) {
     this.#options = options
@@ -34,6 +43,26 @@ export class ChangeFeed {
     this.#listeners.add(listener)
     this.#loops ??= Promise.all([this.#listen(), this.#poll()])
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Contract: as `subscribe`, for appends. */
+  subscribeAppends(listener: () => void): () => void {
+    this.#appendListeners.add(listener)
+    this.#loops ??= Promise.all([this.#listen(), this.#poll()])
+    // Appends before the database listens are not announced.
+    void this.#exec(`LISTEN ${JOURNAL_CHANNEL}`).then(() => this.#appendListeners.has(listener) && listener())
+    return () => {
+      if (this.#appendListeners.delete(listener) && this.#appendListeners.size === 0)
+        void this.#exec(`UNLISTEN ${JOURNAL_CHANNEL}`)
+    }
+  }
+
+  /** Tells other processes that this one has appended to a journal. */
+  announceAppend(): void {
+    this.#hasAppended = true
+    this.#announcing ??= this.#announceAppends().finally(() => {
+      this.#announcing = undefined
+    })
   }
 
   /**
@@ -49,21 +78,42 @@ export class ChangeFeed {
   async close(): Promise<void> {
     this.#closed.abort('closed')
     await this.#connection?.close()
-    await this.#loops
+    await Promise.all([this.#loops, this.#announcing])
   }
 
   #tell(): void {
     if (this.#closed.signal.aborted) return
-    for (const listener of this.#listeners) listener()
+    for (const listener of [...this.#listeners, ...this.#appendListeners]) listener()
+  }
+
+  /** If there is no connection, or it is lost, looking every few seconds has to do. */
+  #exec(statement: string): Promise<unknown> {
+    return this.#connection?.exec(statement).catch(() => undefined) ?? Promise.resolve()
+  }
+
+  async #announceAppends(): Promise<void> {
+    const { clock, writerId } = this.#options
+    const { signal } = this.#closed
+    while (this.#hasAppended && !signal.aborted) {
+      this.#hasAppended = false
+      await this.#exec(`SELECT pg_notify('${JOURNAL_CHANNEL}', '${writerId}')`)
+      await clock.sleep(ANNOUNCE_EVERY_MS, signal)
+    }
+  }
+
+  #receive(from: string, channel: string): void {
+    if (from === this.#options.writerId || this.#closed.signal.aborted) return
+    for (const listener of channel === JOURNAL_CHANNEL ? this.#appendListeners : this.#listeners) listener()
   }
 
   async #listen(): Promise<void> {
-    const { settings, clock, writerId } = this.#options
+    const { settings, clock } = this.#options
     const { signal } = this.#closed
     while (!signal.aborted) {
       try {
-        this.#connection = await PgConnection.open(settings, (from) => from !== writerId && this.#tell())
-        await this.#connection.exec('LISTEN tireless')
+        this.#connection = await PgConnection.open(settings, (from, channel) => this.#receive(from, channel))
+        await this.#connection.exec(`LISTEN ${WORK_CHANNEL}`)
+        if (this.#appendListeners.size > 0) await this.#exec(`LISTEN ${JOURNAL_CHANNEL}`)
         // Something may have been committed while there was no connection.
         this.#tell()
         if (!signal.aborted) await this.#connection.whenClosed()

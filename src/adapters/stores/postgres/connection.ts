@@ -74,7 +74,10 @@ export class PgConnection implements Queries {
   }
 
   /** Contract: throws ConnectionLost, or the database's refusal. `onNotice`: called for each notification. */
-  static async open(settings: PgSettings, onNotice?: (payload: string) => void): Promise<PgConnection> {
+  static async open(
+    settings: PgSettings,
+    onNotice?: (payload: string, channel: string) => void,
+  ): Promise<PgConnection> {
     const client = new pg.Client({
       ...{ connectionString: settings.url, keepAlive: true, pipeline: true, application_name: 'tireless' },
       ...{ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: STATEMENT_TIMEOUT_MS },
@@ -86,7 +89,7 @@ export class PgConnection implements Queries {
     }
     client.on('error', markClosed)
     client.on('end', markClosed)
-    if (onNotice) client.on('notification', ({ payload }) => onNotice(payload ?? ''))
+    if (onNotice) client.on('notification', ({ payload, channel }) => onNotice(payload ?? '', channel))
     try {
       await client.connect()
       return connection

@@ -67,7 +67,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   seal = options.audit && (await AuditSealWriter.open(options.audit, permissions))
   const group = new CommitGroups({
     ...{ apply: writer.apply.bind(writer), close: writer.close.bind(writer), mayComeBack: true },
-    onApplied: (batches, { outcomes }) => seal?.recordCommit(batches, outcomes),
+    onApplied(batches, { outcomes }) {
+      seal?.recordCommit(batches, outcomes)
+      if (batches.some(({ ops }, i) => outcomes[i]?.ok && ops.some(({ op }) => op === 'append'))) feed.announceAppend()
+    },
   })
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
@@ -96,6 +99,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     skipped: () => skipped.all(),
     backup: (to) => copyToFile(settings, to, rowsOfHome(options.home?.id, 'out')),
     onChange: (listener) => feed.subscribe(listener),
+    onAppend: (listener) => feed.subscribeAppends(listener),
     close() {
       closing ??= closeAll()
       return closing

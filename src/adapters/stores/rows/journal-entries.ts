@@ -1,6 +1,7 @@
 /** The records of a session's journal from its entries. A gap or an entry of another session makes it unreadable. */
 
 import type { JournalRecord } from '../../../domain/journal-record.ts'
+import type { JournalEntry } from '../../../ports/store/sessions.ts'
 import { describeInvalidEntry } from './record-shapes.ts'
 import type { SqlRow } from './rows.ts'
 import { rowUnreadableError } from './unreadable-rows.ts'
@@ -10,6 +11,8 @@ import { rowUnreadableError } from './unreadable-rows.ts'
  * thousands of entries.
  */
 const BATCH_SIZE = 200
+/** The same for entries that are read while other work goes on. */
+const SMALL_BATCH = 20
 
 /** The row of a session: its number, its id and the number of its last record. */
 interface JournalOwner {
@@ -40,6 +43,17 @@ export async function recordsFromEntries(
   return seq === Number(session.head) + 1 || (entries.length === 0 && Number(session.head) < from)
     ? records
     : unreadable(`it ends at record ${seq - 1}; expected ${session.head}`)
+}
+
+/** Contract: the entries that can be read. `rows`: with the id of their session. */
+export async function entriesFromRows(rows: readonly SqlRow[]): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = []
+  for (const [i, row] of rows.entries()) {
+    if (i % SMALL_BATCH === SMALL_BATCH - 1) await new Promise((resolve) => setImmediate(resolve))
+    const records = parseEntry(row, row.session, Number(row.seq))
+    if (typeof records !== 'string') entries.push({ session_id: String(row.session_id), records })
+  }
+  return entries
 }
 
 /** The records of an entry, or the reason why they are unreadable. `seq`: the expected number of the first record. */

@@ -47,13 +47,16 @@ export function pgQueueReads(rows: PgRowReader, leases: 'database' | 'given'): Q
       return (await readAll('dispatches', `${listOf(isChild)} ORDER BY d.n`, dispatchId)).map(dispatchFromRow)
     },
     async workers(now) {
-      const alive = 'SELECT * FROM workers WHERE left_at IS NULL AND lease_until >'
+      const aliveAt = (instant: string): string =>
+        `SELECT *, lease_until - ${instant} AS lease_left_ms FROM workers
+         WHERE left_at IS NULL AND lease_until > ${instant} ORDER BY epoch`
       const found =
         leases === 'given'
-          ? await readAll('workers', `${alive} $1 ORDER BY epoch`, now)
-          : await readAll('workers', `${alive} ${DATABASE_NOW} ORDER BY epoch`)
-      return found.map(({ epoch, name, lease_until, about }) => ({
-        ...{ epoch: Number(epoch), name: String(name), lease_until: iso(Number(lease_until)) },
+          ? await readAll('workers', aliveAt('$1::bigint'), now)
+          : await readAll('workers', aliveAt(DATABASE_NOW))
+      return found.map(({ epoch, name, joined_at, lease_until, lease_left_ms, about }) => ({
+        ...{ epoch: Number(epoch), name: String(name), joined_at: iso(Number(joined_at)) },
+        ...{ lease_until: iso(Number(lease_until)), lease_left_ms: Number(lease_left_ms) },
         about: about === null ? null : (JSON.parse(String(about)) as WorkerAbout),
       }))
     },

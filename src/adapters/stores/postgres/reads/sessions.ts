@@ -6,6 +6,7 @@ import { recordsFromEntries } from '../../rows/journal-entries.ts'
 import { SESSION_COLUMNS, sessionFromRow } from '../../rows/rows.ts'
 import { IN_FLIGHT } from '../op-context.ts'
 import { findPrunable } from '../retention.ts'
+import { pgEntryReads } from './journal-entries.ts'
 import { conditionsFor, type PgRowReader } from './row-reader.ts'
 
 /**
@@ -47,6 +48,7 @@ export function pgSessionReads(rows: PgRowReader): SessionReads {
       const byFolder = Map.groupBy(found, ({ workspace }) => String(workspace))
       return new Map([...byFolder].map(([folder, parts]) => [folder, parts.map((part) => String(part.session_id))]))
     },
+    ...pgEntryReads(rows),
     async journal(sessionId, from = 1) {
       // One statement, so that the entries fit to the session's head.
       const found = await all(ENTRY_CHAIN, sessionId, from)

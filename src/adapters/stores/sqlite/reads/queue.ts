@@ -51,12 +51,13 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
     },
     async workers(now) {
       return all(
-        `SELECT epoch, name, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ?
+        `SELECT epoch, name, joined_at, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ?
           AND ${readableCondition('workers')}
          ORDER BY epoch`,
         now,
-      ).map(({ epoch, name, lease_until }) => ({
-        ...{ epoch: Number(epoch), name: String(name), lease_until: iso(Number(lease_until)), about: null },
+      ).map(({ epoch, name, joined_at, lease_until }) => ({
+        ...{ epoch: Number(epoch), name: String(name), joined_at: iso(Number(joined_at)), about: null },
+        ...{ lease_until: iso(Number(lease_until)), lease_left_ms: Number(lease_until) - now },
       }))
     },
     async nextTimer() {

@@ -3,7 +3,7 @@
 import type { Observation } from '../../../../domain/observation.ts'
 import type { SessionReads } from '../../../../ports/store/sessions.ts'
 import { SESSION_COLUMNS, sessionFromRow } from '../../rows/rows.ts'
-import { readJournal } from '../read-journal.ts'
+import { entryReads, readJournal } from '../read-journal.ts'
 import { readableCondition } from '../readable-functions.ts'
 import { PRUNABLE_SESSIONS } from '../retention.ts'
 import type { RowReader } from './row-reader.ts'
@@ -25,6 +25,7 @@ export function sessionReads({ all, readOne }: RowReader): SessionReads {
     sessionWindow: (filter) => readSessionWindow(all, filter),
     workspaces: async () => readWorkspaces(all),
     sessionsIn: async (workspaces, { limit }) => readSessionsIn(all, workspaces, limit),
+    ...entryReads(all),
     async journal(sessionId, from = 1) {
       return readJournal(all, sessionId, from)
     },
