@@ -21,6 +21,7 @@ import { egress } from './app/plugins/egress.ts'
 import { engine } from './app/plugins/engine.ts'
 import { events } from './app/plugins/events.ts'
 import { home } from './app/plugins/home.ts'
+import { journalFollower } from './app/plugins/journal-follower.ts'
 import { kernel } from './app/plugins/kernel.ts'
 import { log } from './app/plugins/log.ts'
 import { mcp } from './app/plugins/mcp.ts'
@@ -120,6 +121,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     events(),
     log(),
     store(),
+    journalFollower(),
     egress(options.resolve),
     trace(),
     tools(options),

@@ -7,20 +7,21 @@ import type { Services } from '../ports/plugin.ts'
 import { type RunSink, notifySafely as tellSafely } from '../ports/run-sink.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
 import { createEventFolds } from '../trace/event-folds.ts'
+import { AllRuns } from './all-runs.ts'
 import { createRedactingStreams } from './redact-streams.ts'
 
 /** `hiding`: opens a redactor for text that comes in pieces. Records need none, because they are redacted already. */
 export function createEventFanout(hiding: () => RedactingStream): Services['events'] {
   const listeners = new Set<(progress: Progress) => void>()
   const builtins = new Set<(progress: Progress) => void>()
-  const sinks = new Set<RunSink>()
+  const allRuns = new AllRuns()
+  const sinks = new Set<RunSink>([allRuns.feed])
   let hasOutsideSink = false
   // Progress is frozen for outside listeners, so that none can change what others or the run see.
   const tell = (progress: Progress): void => {
     for (const listener of builtins) tellSafely(() => listener(progress))
-    if (listeners.size === 0) return
-    const frozen = deepFreeze(progress)
-    for (const listener of listeners) tellSafely(() => listener(frozen))
+    if (listeners.size > 0) deepFreeze(progress)
+    for (const listener of listeners) tellSafely(() => listener(progress))
   }
   const streams = createRedactingStreams(hiding, (delta) => {
     if (hasOutsideSink) deepFreeze(delta)
@@ -29,6 +30,7 @@ export function createEventFanout(hiding: () => RedactingStream): Services['even
   })
   const folds = createEventFolds((event) => tell({ kind: 'event', event }))
   return {
+    allRuns,
     sink: {
       onRunOpened(run, past) {
         folds.onRunOpened(run, past)
@@ -47,7 +49,8 @@ export function createEventFanout(hiding: () => RedactingStream): Services['even
       },
       delta: (delta) => streams.take(delta),
     },
-    listen(listener: Parameters<CommandContext['listen']>[0]) {
+    listen(listener: Parameters<CommandContext['listen']>[0], how) {
+      if (how?.everywhere && allRuns.isShared()) return allRuns.listen(listener)
       if (listener !== ignoreProgress) listeners.add(listener)
       return () => listeners.delete(listener)
     },
@@ -57,7 +60,8 @@ export function createEventFanout(hiding: () => RedactingStream): Services['even
     },
     note(text) {
       const stream = hiding()
-      tell({ kind: 'note', text: stream.push(text) + stream.end() })
+      const redacted = stream.push(text) + stream.end()
+      for (const tellAll of [tell, allRuns.tell]) tellAll({ kind: 'note', text: redacted })
     },
     add(sink) {
       hasOutsideSink = true

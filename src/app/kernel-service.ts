@@ -15,8 +15,10 @@ import type { OwnerNote } from '../domain/owner-note.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable-row.ts'
 import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../kernel/autonomy/autonomy.ts'
 import type { CycleOutcome } from '../kernel/cycle/cycle.ts'
+import { requestCycle } from '../kernel/cycle/cycle-requests.ts'
 import { recordBoot, recordCycle, recordInterruptedCycle } from '../kernel/cycle/recorder.ts'
 import { runSingleCycle } from '../kernel/cycle/single-cycle.ts'
+import { followOthers } from '../kernel/follow-others.ts'
 import { healthProblems } from '../kernel/health.ts'
 import { KernelLoop } from '../kernel/loop.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
@@ -72,6 +74,10 @@ export class KernelService implements KernelControl {
     return this.#loop.requestCycle()
   }
 
+  runCycleElsewhere(signal: AbortSignal): ReturnType<KernelControl['runCycleElsewhere']> {
+    return requestCycle({ ...this.#deps, kernelId: this.#deps.settings().id }, signal)
+  }
+
   enqueueAgents(...work: Parameters<KernelControl['enqueueAgents']>): ReturnType<KernelControl['enqueueAgents']> {
     return dispatchManually(this.#deps, ...work)
   }
@@ -103,9 +109,11 @@ export class KernelService implements KernelControl {
   async run(signal: AbortSignal): Promise<void> {
     await this.#boot()
     this.#since = this.#deps.clock.now()
+    const stopFollowing = followOthers(this.#deps, this.#loop)
     try {
       await this.#loop.run(signal)
     } finally {
+      stopFollowing()
       this.#since = null
       // If it runs again, another process may have led meanwhile, and left a cycle unfinished.
       this.#interrupted = undefined

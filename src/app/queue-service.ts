@@ -2,10 +2,11 @@
 
 import { hostname } from 'node:os'
 import { TirelessError } from '../domain/error.ts'
-import type { ProcessRole } from '../domain/process-role.ts'
+import { type ProcessRole, runsDispatches } from '../domain/process-role.ts'
 import type { Engine } from '../engine/run.ts'
 import { tellUnstarted } from '../kernel/conversation/tell-unstarted.ts'
 import { type DrainDeps, drain, joinHome, leaveHome } from '../kernel/queue/drain.ts'
+import { followChanges } from '../kernel/queue/follow-changes.ts'
 import { createHeldDispatches, type HeldDispatches } from '../kernel/queue/held-dispatches.ts'
 import type { Leadership } from '../kernel/queue/leadership.ts'
 import { applyRequests, interruptRuns, type RunControls, signalRun } from '../kernel/queue/run-controls.ts'
@@ -24,6 +25,8 @@ interface QueueParts {
   /** Contract: the id of the home; asked for only on a shared store. */
   homeId(): string
   leaseMs(): number
+  /** Of the program. */
+  version(): string
   maxConcurrent(): number
   /** Awaited before any work starts. `withoutClaims`: for work that an undo must not do at the same time. */
   ready(withoutClaims: HeldDispatches['alone']): Promise<unknown>
@@ -34,11 +37,15 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
   const { signals } = stopControl
   const worker = new HomeWorker(parts)
   let fullDrains = 0
+  let startedAs: ProcessRole | null = null
   const isShared = isSharedStore(parts.engine.store)
   return {
     isShared: () => isShared,
+    role: () => startedAs,
+    isQueueWorked: async () => fullDrains > 0 || (isShared && (await worker.hasOthers())),
     async joinAs(role) {
       worker.role = role
+      startedAs = role
       if (isShared) await worker.join()
     },
     requireLead: () => (isShared ? worker.requireLead() : Promise.resolve()),
@@ -120,10 +127,18 @@ class HomeWorker {
     await this.#shared?.tryToLead()
   }
 
+  /** On a shared store. Contract: whether another process runs the dispatches of the whole queue. */
+  async hasOthers(): Promise<boolean> {
+    const { store, clock } = this.#parts.engine
+    const workers = await store.workers(clock.now())
+    return workers.some(({ epoch, about }) => epoch !== this.epoch && about !== null && runsDispatches(about.role))
+  }
+
   /** On a shared store. Contract: throws `conflict` unless this process leads the kernel. */
   async requireLead(): Promise<void> {
     const { leadership, engine } = this.#parts
-    if (!leadership.isLeading) await this.tryToLead()
+    // A process that was started for other work would lead, and follow no schedules.
+    if (!leadership.isLeading && this.role !== 'server') await this.tryToLead()
     if (leadership.isLeading) return
     const leader = await engine.store.leader(leadership.name)
     const found = (await engine.store.workers(engine.clock.now())).find(({ epoch }) => epoch === leader?.epoch)
@@ -162,41 +177,25 @@ class HomeWorker {
   }
 
   async #joinOthers(): Promise<void> {
-    const { engine, bell, log, leadership, leaseMs, homeId } = this.#parts
+    const { engine, bell, log, leadership, leaseMs, homeId, maxConcurrent, version } = this.#parts
     const { store, clock } = engine
     const host = hostname()
     this.#shared = new SharedWorker({
       ...{ store, clock, wakeSignal: bell, leadership, leaseMs: leaseMs() },
       name: `process ${process.pid} on ${host}`,
-      about: { role: this.role, host, home: homeId() },
+      about: {
+        ...{ role: this.role, host, home: homeId(), version: version(), lease_ms: leaseMs() },
+        slots: runsDispatches(this.role) ? maxConcurrent() : 0,
+      },
       stopRuns: () => interruptRuns(this.controls, bell),
       async onDead(ids) {
         for (const id of ids) await tellUnstarted(engine, id)
       },
       log: (level, event, details) => log.write(level, event, details),
     })
-    this.#stopFollowing = this.#followRequests()
+    // Requests of other processes to cancel or pause reach the runs of this one.
+    this.#stopFollowing = followChanges(store, () => applyRequests(store, this.controls))
     await this.#shared.join()
-  }
-
-  /** Requests of other processes to cancel or pause reach the runs of this one, one look at a time. */
-  #followRequests(): () => void {
-    const { store } = this.#parts.engine
-    let isLooking = false
-    let isStale = false
-    const look = async (): Promise<void> => {
-      isStale = true
-      if (isLooking) return
-      isLooking = true
-      while (isStale) {
-        isStale = false
-        // If the store has failed, the runs notice it themselves.
-        await applyRequests(store, this.controls).catch(() => undefined)
-      }
-      isLooking = false
-    }
-    const stop = store.onChange?.(() => void look())
-    return () => stop?.()
   }
 
   /** Contract: runs in the background; never rejects. */

@@ -9,6 +9,7 @@ import type { PluginLibrary } from '../adapters/plugins/plugin-library.ts'
 import type { ManagedSkills } from '../adapters/skills/skills.ts'
 import type { AgentDirectory } from '../commands/lib/agent-directory.ts'
 import type { CommandContext, ConfigChange, ServerAddress } from '../commands/lib/context.ts'
+import type { Progress } from '../commands/lib/progress.ts'
 import type { SecretVault } from '../commands/lib/secret-vault.ts'
 import type { LoadedConfig } from '../config.ts'
 import type { Redact } from '../domain/redact.ts'
@@ -46,6 +47,7 @@ import type { StopRule } from '../ports/stop-rule.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
+import type { AllRuns } from './all-runs.ts'
 import type { UnhandledErrors } from './unhandled-errors.ts'
 
 interface ConfigService {
@@ -142,12 +144,14 @@ declare module '../ports/plugin.ts' {
       /**
        * As `listen`, for built-in listeners. Progress is not frozen for them, to save time, so they must not change it.
        */
-      readonly watch: CommandContext['listen']
+      readonly watch: (listener: (progress: Progress) => void) => () => void
       /** Sends a text to listeners; it is not stored. */
       readonly note: (text: string) => void
       readonly add: (sink: RunSink) => void
       /** As `add`, for built-in sinks. Records are not frozen for them, so they must not change records. */
       readonly addBuiltin: (sink: RunSink) => void
+      /** For built-in viewers of the runs of all processes. */
+      readonly allRuns: AllRuns
       /** Number of runs that are open, so that their records are passed on. */
       readonly following: () => number
     }
@@ -157,8 +161,10 @@ declare module '../ports/plugin.ts' {
       | 'drain'
       | 'draining'
       | 'epoch'
+      | 'isQueueWorked'
       | 'isShared'
       | 'joinAs'
+      | 'role'
       | 'signals'
       | 'stop'
       | 'tellRun'

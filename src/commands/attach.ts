@@ -26,7 +26,7 @@ export const attach = defineCommand({
     const { listen, signals, store } = context
     const early: Progress[] = []
     let show = (progress: Progress): void => void early.push(progress)
-    const stopListening = listen((progress) => show(progress))
+    const stopListening = listen((progress) => show(progress), { everywhere: true })
     const stopTelling = tellLooks(context, tell)
     try {
       const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_NAMED })

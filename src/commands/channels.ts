@@ -17,6 +17,7 @@ import { tryDelivery } from '../kernel/notify/try-delivery.ts'
 import type { Channel } from '../ports/channel.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Op } from '../ports/store.ts'
+import { connectionStates } from './lib/channel-states.ts'
 import { defineCommand } from './lib/command.ts'
 import type { CommandContext, Needs } from './lib/context.ts'
 import { connectionSchema } from './lib/output-schemas.ts'
@@ -37,7 +38,7 @@ export const channelsList = defineCommand({
   summary: 'list channels with their problems and deliveries, and the target of notices',
   example: 'channels list',
   runsIn: 'any_process',
-  needs: ['channels', 'configInUse', 'connections', 'notifier', 'store'],
+  needs: ['channels', 'clock', 'configInUse', 'connections', 'kernel', 'kernelId', 'notifier', 'store'],
   input: z.object({}),
   output: z.object({
     items: z.array(
@@ -61,7 +62,9 @@ export const channelsList = defineCommand({
       .array(pairedShape)
       .describe('paired chats, which may give commands; chats in the configuration are not listed'),
   }),
-  async run({ channels, connections, configInUse, notifier, store }) {
+  async run(context) {
+    const { channels, configInUse, notifier, store } = context
+    const stateOf = await connectionStates(context)
     const keys = configInUse().map(({ key }) => key)
     const target = await notifier.target()
     const deliveries = await store.deliveries()
@@ -80,7 +83,7 @@ export const channelsList = defineCommand({
         trouble: channelProblem(channels, name),
         configured: keys.some((key) => key.startsWith(`channels.${name}.`)),
         receives: channel?.receive !== undefined || channel?.connect !== undefined,
-        connection: connections.stateOf(name),
+        connection: stateOf(name),
         bound: target?.channel === name,
         ...sent,
       }

@@ -89,8 +89,10 @@ export const cycleNow = defineCommand({
   input: z.object({}),
   output: awaitedShape,
   async run(context, _, tell) {
-    if (!context.kernel.isRunning()) return singleCycle(context, tell)
-    const { result, open } = await context.kernel.runCycleNow()
+    const { kernel, signals } = context
+    const elsewhere = kernel.isElsewhere() ? await kernel.runCycleElsewhere(signals.drain) : undefined
+    if (!elsewhere && !kernel.isRunning()) return singleCycle(context, tell)
+    const { result, open } = elsewhere ?? (await kernel.runCycleNow())
     return { ...copyCycleResult(result), left: await findUnfinished(context, open) }
   },
   exitCode: ({ status }) => EXITS[status],
@@ -249,7 +251,7 @@ export const stop = defineCommand({
   summary: 'stop the running kernel and wait for its exit; running steps may finish first',
   example: 'stop --timeout 60',
   runsIn: 'any_process',
-  needs: ['draining', 'kernel', 'settings', 'stop'],
+  needs: ['draining', 'kernel', 'role', 'settings', 'stop'],
   stopsKernel: true,
   input: z.object({
     now: z.boolean().default(false).describe('interrupt running steps at once; they continue at the next start'),
@@ -262,7 +264,7 @@ export const stop = defineCommand({
   }),
   output: z.object({ stopped: z.boolean(), timeout: z.number() }),
   async run(context, { now, timeout }) {
-    const stopped = context.kernel.isRunning() || context.draining()
+    const stopped = context.kernel.isRunning() || context.draining() || context.role() !== null
     const withinMs = now ? 0 : timeout === undefined ? context.settings().stop_timeout : timeout * 1000
     if (stopped) context.stop(withinMs)
     return { stopped, timeout: withinMs / 1000 }

@@ -20,7 +20,7 @@ export const observeCommand = defineCommand({
   summary: 'tell a resident what happened, or wake the runs of an agent that wait for an event',
   example: 'observe --agent watcher --type door_opened --payload \'{"door": 2}\'',
   runsIn: 'any_process',
-  needs: ['clock', 'draining', 'ids', 'residents', 'store'],
+  needs: ['clock', 'draining', 'ids', 'isQueueWorked', 'residents', 'store'],
   input: z.object({
     agent: z.string().trim().min(1).describe('the resident, or the agent whose runs wait'),
     type: z.string().trim().min(1).max(100).describe('user_message, or the name of the event'),
@@ -37,13 +37,13 @@ export const observeCommand = defineCommand({
     kernel_running: z.boolean().describe('false: it is seen after a kernel is started'),
   }),
   async run(context, { agent, type, payload, key, latest }) {
-    const { residents, ids, draining } = context
+    const { residents, ids, draining, isQueueWorked } = context
     const observation_id = key ?? ids.next()
     const value = payload === undefined ? undefined : parsePayload(payload, type)
-    const shared = { observation_id, agent, latest, kernel_running: draining() }
+    const shared = { observation_id, agent, latest, kernel_running: await isQueueWorked() }
     if (latest) {
       if (!residents.isResident(agent)) throw unknownAgent(context, agent)
-      if (!shared.kernel_running) throw noMemory()
+      if (!draining()) throw noMemory()
       residents.setSlice([agent], type, value ?? null)
       return { ...shared, duplicate: false, woken: 0 }
     }

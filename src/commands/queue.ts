@@ -32,7 +32,7 @@ export const enqueue = defineCommand({
   summary: 'add a task to the queue',
   example: 'enqueue "summarize the README" --at 10m',
   runsIn: 'any_process',
-  needs: ['agents', 'clock', 'draining', 'ids', 'kernelId', 'prepareWorkspace', 'store'],
+  needs: ['agents', 'clock', 'ids', 'isQueueWorked', 'kernelId', 'prepareWorkspace', 'store'],
   positional: ['task'],
   input: z.object({
     task: z.string().trim().min(1).optional().describe('what to do'),
@@ -68,7 +68,7 @@ export const enqueue = defineCommand({
         ...(by === 'owner' ? {} : { label: { ...UNTRUSTED_LABEL }, words: 'model' }),
       },
     })),
-    kernel_running: context.draining(),
+    kernel_running: await context.isQueueWorked(),
   }),
 })
 
@@ -117,7 +117,7 @@ export const queueCancel = defineCommand({
   summary: 'cancel a dispatch and its children',
   example: 'queue cancel 1a2b3c --how after_step',
   runsIn: 'any_process',
-  needs: ['clock', 'drain', 'draining', 'signals', 'store', 'tellRun', 'wakeSignal'],
+  needs: ['clock', 'drain', 'draining', 'isQueueWorked', 'role', 'signals', 'store', 'tellRun', 'wakeSignal'],
   positional: ['id'],
   input: z.object({
     id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }),
@@ -160,7 +160,7 @@ const pauseCommand = (name: 'queue pause' | 'queue resume', summary: string, pau
     summary,
     example: `${name} 1a2b3c`,
     runsIn: 'any_process',
-    needs: ['clock', 'drain', 'draining', 'signals', 'store', 'tellRun', 'wakeSignal'],
+    needs: ['clock', 'drain', 'draining', 'isQueueWorked', 'role', 'signals', 'store', 'tellRun', 'wakeSignal'],
     positional: ['id'],
     input: z.object({
       id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }),

@@ -54,6 +54,8 @@ export const replay = defineCommand({
     'clock',
     'drain',
     'draining',
+    'isQueueWorked',
+    'role',
     'ids',
     'listen',
     'prepareWorkspace',
@@ -154,6 +156,8 @@ async function fork(
     | 'clock'
     | 'drain'
     | 'draining'
+    | 'isQueueWorked'
+    | 'role'
     | 'ids'
     | 'listen'
     | 'prepareWorkspace'

@@ -16,6 +16,7 @@ import type { Needs } from './lib/context.ts'
 import { approvalSchema, dispatchSchema } from './lib/output-schemas.ts'
 import { ignoreProgress, type Progress } from './lib/progress.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
+import { type RunsHereNeeds, runsHere } from './lib/wait-for-status.ts'
 import { filesWrittenBy } from './lib/written-files.ts'
 import { agentInput, enqueueTask, workspaceInput } from './queue.ts'
 
@@ -26,8 +27,8 @@ const MAX_APPROVALS = 100
 
 /** What a command needs to follow a run to its end. */
 export const FOLLOW_NEEDS = [
-  ...(['clock', 'drain', 'draining', 'kernel', 'listen', 'notifier', 'sandboxNotices', 'signals'] as const),
-  ...(['snapshots', 'startNotices', 'store', 'wakeSignal'] as const),
+  ...(['clock', 'drain', 'draining', 'isQueueWorked', 'kernel', 'listen', 'notifier', 'role'] as const),
+  ...(['sandboxNotices', 'signals', 'snapshots', 'startNotices', 'store', 'wakeSignal'] as const),
 ] as const
 
 /** What a command needs to start a run. */
@@ -201,19 +202,20 @@ export async function readRunEnding({ store }: Needs<'store'>, run_id: string, s
 
 /** Follows a dispatch until it ends, or until it waits for something that may take long. */
 export async function watchDispatch(
-  context: Needs<'clock' | 'drain' | 'draining' | 'listen' | 'signals' | 'store' | 'wakeSignal'>,
+  context: Needs<'clock' | 'drain' | 'listen' | 'signals' | 'store' | 'wakeSignal'> & RunsHereNeeds,
   dispatchId: string,
   tell: (progress: Progress) => void,
   isOver: (dispatch: Dispatch) => boolean = () => false,
 ): Promise<void> {
-  const stopListening = context.listen((progress) => {
+  const tellOwn = (progress: Progress): void => {
     if (runIdOf(progress) === dispatchId) tell(progress)
-  })
+  }
+  const stopListening = context.listen(tellOwn, { everywhere: true })
   try {
     for (;;) {
       const since = context.wakeSignal.ringCount()
       // Checked every time, because a drain of the whole queue may have ended meanwhile.
-      const drainsHere = !context.draining()
+      const drainsHere = await runsHere(context)
       if (drainsHere) await context.drain({ untilIdle: true, only: [dispatchId] })
       const dispatch = await context.store.dispatch(dispatchId)
       if (!dispatch) throw new TirelessError('not_found', `dispatch ${dispatchId} no longer exists`)

@@ -43,7 +43,7 @@ export const send = defineCommand({
   summary: 'send a message to your agent, or to one session',
   example: 'send "what did you do today?"',
   runsIn: 'any_process',
-  needs: [...CONVERSATION_NEEDS, 'draining'],
+  needs: [...CONVERSATION_NEEDS, 'isQueueWorked'],
   positional: ['text'],
   input: z.object({ text: z.string().trim().min(1).describe('the message'), ...messageInput }),
   output: z.object({
@@ -53,7 +53,7 @@ export const send = defineCommand({
   }),
   async run(context, message) {
     const { reply, ...sent } = await submitOwnerMessage(context, message)
-    return { ...sent, reply, kernel_running: context.draining() }
+    return { ...sent, reply, kernel_running: await context.isQueueWorked() }
   },
 })
 

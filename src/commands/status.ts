@@ -6,17 +6,19 @@ import type { CycleResult } from '../domain/cycle.ts'
 import { labelOfJournal } from '../domain/journal-label.ts'
 import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { MICROS_PER_USD } from '../domain/money.ts'
-import { PROCESS_ROLES } from '../domain/process-role.ts'
 import { RESIDENT_ACTIONS } from '../domain/resident.ts'
 import { titleOfRun } from '../domain/title.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { iso } from '../ports/clock.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 import { copyCycleResult, cycleSchema } from './cycles.ts'
+import { connectionStates } from './lib/channel-states.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { modelState, readModelState } from './lib/model-state.ts'
 import { childSchema, connectionSchema } from './lib/output-schemas.ts'
+import { hasLeader, workerSchema, workersOf } from './lib/workers.ts'
+import { nextScheduledRun } from './schedule.ts'
 
 const labelledAgent = cycleSchema.shape.agents.element.extend({
   label: z
@@ -59,37 +61,21 @@ async function labelledAgents(store: Store, { cycle_id, agents }: CycleResult) {
   return agents.map((agent, i) => ({ ...agent, label: { ...(labels[i] ?? UNTRUSTED_LABEL) } }))
 }
 
-type KernelNeeds = Needs<'store' | 'clock' | 'kernel' | 'kernelId' | 'draining'>
+type KernelNeeds = Needs<'store' | 'clock' | 'kernel' | 'kernelId' | 'draining' | 'isQueueWorked' | 'settings'>
 
-async function kernelState({ store, clock, kernel, kernelId, draining }: KernelNeeds) {
+async function kernelState(context: KernelNeeds) {
+  const { store, kernel, kernelId, draining, isQueueWorked } = context
   const paused = await isPaused(store)
-  const others = kernel.isElsewhere() ? await store.workers(clock.now()) : []
-  const isRunning = draining() || kernel.isRunning() || others.length > 0
-  const next = kernel.nextBeatAt()
+  const isElsewhere = kernel.isElsewhere()
+  const isLed = isElsewhere && (await hasLeader(context))
+  const isRunning = draining() || kernel.isRunning() || isLed || (isElsewhere && (await isQueueWorked()))
+  const next = isLed ? await nextScheduledRun(context) : kernel.nextBeatAt()
   const last = (await store.cycles(kernelId, { limit: 2 })).find(({ result }) => result !== null)?.result
   return {
     state: paused ? ('paused' as const) : isRunning ? ('running' as const) : ('stopped' as const),
     next_beat: next === undefined ? null : iso(next),
     last_cycle: last ? { ...copyCycleResult(last), agents: await labelledAgents(store, last) } : null,
   }
-}
-
-/** Number of running dispatches that are counted per worker. */
-const MAX_RUNS_COUNTED = 1000
-
-/** The workers with a valid lease, and the worker of this process, which alone on a store has no lease while idle. */
-async function workersOf({ store, clock, epoch, kernelId }: Needs<'store' | 'clock' | 'epoch' | 'kernelId'>) {
-  const now = clock.now()
-  const leader = await fallbackIfUnreadable(store.leader(kernelId), undefined)
-  const running = await store.dispatches({ status: 'running', limit: MAX_RUNS_COUNTED })
-  return (await store.workers(0))
-    .filter((worker) => worker.about !== null || worker.epoch === epoch() || Date.parse(worker.lease_until) > now)
-    .map(({ about, ...worker }) => ({
-      ...worker,
-      ...{ role: about?.role ?? null, host: about?.host ?? null },
-      running: running.filter(({ lease_owner }) => lease_owner === worker.epoch).length,
-      leads: about === null || worker.epoch === leader?.epoch,
-    }))
 }
 
 /** Counts what waits for the owner. A run that waits for a message is a question, unless it waits for an approval. */
@@ -112,9 +98,10 @@ function agentsOf({ agentDirectory, kernel }: Needs<'agentDirectory' | 'kernel'>
   })
 }
 
-function connectionsOf({ channels, connections }: Needs<'channels' | 'connections'>) {
-  return [...channels.keys()].flatMap((name) => {
-    const state = connections.stateOf(name)
+async function connectionsOf(context: Needs<'channels'> & Parameters<typeof connectionStates>[0]) {
+  const stateOf = await connectionStates(context)
+  return [...context.channels.keys()].flatMap((name) => {
+    const state = stateOf(name)
     return state === null ? [] : [{ name, ...state }]
   })
 }
@@ -165,19 +152,10 @@ const residentSchema = z.object({
   why_zh: z.string().describe('the same in Chinese'),
 })
 
-const workerSchema = z.object({
-  epoch: z.number(),
-  name: z.string(),
-  lease_until: z.string().describe('another worker takes its work over afterwards'),
-  role: z.enum(PROCESS_ROLES).nullable().describe('null: the store belongs to one home'),
-  host: z.string().nullable(),
-  running: z.number().describe('dispatches that it runs now'),
-  leads: z.boolean().describe('whether it follows the schedules'),
-})
-
 const NEEDS = [
   ...(['agentDirectory', 'budgetLimits', 'channels', 'clock', 'connections', 'draining', 'epoch'] as const),
-  ...(['health', 'kernel', 'kernelId', 'models', 'pageAddress', 'residents', 'store'] as const),
+  ...(['health', 'isQueueWorked', 'kernel', 'kernelId', 'models', 'pageAddress', 'residents', 'settings'] as const),
+  'store',
 ] as const
 
 type StatusNeeds = Needs<(typeof NEEDS)[number]>
@@ -200,7 +178,7 @@ export async function summarizeStatus(context: StatusNeeds) {
     ...(await countWaiting(store)),
     health: { ok, reasons: [...reasons] },
     page: context.pageAddress() ?? null,
-    channels: connectionsOf(context),
+    channels: await connectionsOf(context),
     agents: agentsOf(context),
     runs: await runningNow(context),
     degraded: [...degraded],

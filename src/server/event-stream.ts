@@ -38,6 +38,8 @@ interface EventStreamOptions {
   readonly idPrefix: string
   /** Contract: the current token; when it changes, the credentials of all viewers are checked again. */
   token(): string | undefined
+  /** Called when events are wanted; its result, when they are no longer. */
+  onWanted?(): () => void
 }
 
 export class EventStream {
@@ -48,6 +50,8 @@ export class EventStream {
   readonly #closed = new AbortController()
   #pending: LiveMessage[] = []
   #hadViewer = false
+  readonly #onWanted: () => () => void
+  #onUnwanted = (): void => {}
   /** How often the last viewer has left. */
   #emptyPeriods = 0
   #onViewer: (() => void)[] = []
@@ -55,8 +59,9 @@ export class EventStream {
   #checkedToken: string | undefined | null = null
   #isChecking = false
 
-  constructor({ clock, idPrefix, token }: EventStreamOptions) {
+  constructor({ clock, idPrefix, token, onWanted }: EventStreamOptions) {
     this.#clock = clock
+    this.#onWanted = onWanted ?? (() => () => {})
     this.#token = token
     this.#recent = new RecentEvents(idPrefix)
   }
@@ -71,6 +76,7 @@ export class EventStream {
 
   /** Contract: sends the viewer new events, and first those after the id `last`. Call the result when it leaves. */
   join(viewer: Viewer, last: string | undefined): () => void {
+    if (!this.#hadViewer) this.#onUnwanted = this.#onWanted()
     this.#hadViewer = true
     for (const chunk of this.#greeting(last)) viewer.send(chunk)
     const left = new AbortController()
@@ -80,6 +86,16 @@ export class EventStream {
     void this.#checkTokens()
     for (const resolve of this.#onViewer.splice(0)) resolve()
     return () => this.#leave(viewer)
+  }
+
+  /** Events were left out: the viewers must fetch everything anew. */
+  reset(): void {
+    if (!this.#hadViewer) return
+    this.#pending = []
+    this.#recent.forget()
+    const reset = { reason: 'events were left out: fetch everything anew' }
+    const message = encodeMessage('reset', reset, this.#recent.lastId())
+    for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, [message])
   }
 
   viewers(): number {
@@ -99,6 +115,7 @@ export class EventStream {
 
   close(): void {
     this.#closed.abort()
+    this.#onUnwanted()
     for (const viewer of [...this.#viewers.keys()]) this.#disconnect(viewer)
     for (const resolve of this.#onViewer) resolve()
     this.#onViewer = []
@@ -169,8 +186,9 @@ export class EventStream {
     this.#emptyPeriods += 1
     const period = this.#emptyPeriods
     await this.#clock.sleep(FORGET_MS, this.#closed.signal)
-    if (this.#viewers.size > 0 || period !== this.#emptyPeriods) return
+    if (this.#viewers.size > 0 || period !== this.#emptyPeriods || this.#closed.signal.aborted) return
     this.#hadViewer = false
+    this.#onUnwanted()
     this.#pending = []
     this.#recent.forget()
   }

@@ -57,6 +57,8 @@ interface HttpOptions {
   readonly page: string
   /** Contract: called with every internal error. */
   readonly failed: (error: TirelessError, path: string) => void
+  /** Called when a viewer wants events; its result, when none has wanted them for a while. */
+  readonly onWanted?: () => () => void
 }
 
 export interface HttpServer {
@@ -64,7 +66,7 @@ export interface HttpServer {
   /** Whether only this machine can reach the server. */
   readonly loopback: boolean
   /** Receives the records and deltas of runs, and sends them to viewers as events. */
-  readonly sink: RunSink
+  readonly sink: RunSink & { onSkipped(): void }
   /** Contract: a login link, valid once and for minutes. Its code is in the fragment, which browsers do not send. */
   loginUrl(): string
   /** Contract: accepts no new requests, waits up to CLOSE_MS for open ones, ends the event streams. */
@@ -73,9 +75,9 @@ export interface HttpServer {
 
 /** Contract: the server listens when it resolves; throws `conflict` if the address cannot be used. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
-  const { host, context, token, secret } = options
+  const { host, context, token, secret, onWanted = () => () => {} } = options
   const access = createAuthentication({ token, secret, clock: context.clock })
-  const live = new EventStream({ clock: context.clock, idPrefix: context.ids.next().slice(-12), token })
+  const live = new EventStream({ clock: context.clock, idPrefix: context.ids.next().slice(-12), token, onWanted })
   const metrics = createMetrics(() => live.viewers())
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
   const sockets = createWebSockets(context, host, options.failed)
@@ -90,11 +92,14 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   return {
     url,
     loopback: isLoopback(host),
-    sink: redactingSink(
-      context.redact,
-      (told) => live.send(told),
-      () => live.hadViewers(),
-    ),
+    sink: {
+      ...redactingSink(
+        context.redact,
+        (told) => live.send(told),
+        () => live.hadViewers(),
+      ),
+      onSkipped: () => live.reset(),
+    },
     loginUrl: () => `${url}/#code=${access.newCode()}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))
@@ -209,10 +214,10 @@ function addOpenRoutes(app: Hono<HonoEnv>, deps: RouteDeps): void {
     const { ok, reasons } = await context.health()
     return c.json({ ok, reasons }, ok ? 200 : 503)
   })
-  app.get('/readyz', open, (c) => {
+  app.get('/readyz', open, async (c) => {
     const reasons = [
       ...(context.signals.drain.aborted ? ['shutting down'] : []),
-      ...(context.draining() ? [] : ['the queue is not being worked']),
+      ...((await context.isQueueWorked()) ? [] : ['the queue is not being worked']),
     ]
     return c.json({ ok: reasons.length === 0, reasons }, reasons.length === 0 ? 200 : 503)
   })

@@ -25,7 +25,8 @@ export async function broadcastStatus(
     await live.untilViewed()
     const [since, began] = [bell.ringCount(), clock.monotonic()]
     const now = await status().catch(() => undefined)
-    const text = JSON.stringify(now)
+    // A renewed lease is no news.
+    const text = JSON.stringify(now, (key, value) => (key === 'lease_until' ? undefined : value))
     if (now !== undefined && text !== lastSent) live.send({ name: 'status', data: now })
     lastSent = text
     const pause = PAUSE_FACTOR * (clock.monotonic() - began)

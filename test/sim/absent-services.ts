@@ -15,8 +15,10 @@ export const emptyPast = (now: () => number): CommandContext['past'] =>
   ({ now, clock: () => loadZone('UTC') }) as Partial<CommandContext['past']> as CommandContext['past']
 
 /** The process of a store of one home. */
-export const ALONE: Pick<CommandContext, 'isShared' | 'joinAs' | 'whileLeading'> = {
+export const ALONE: Pick<CommandContext, 'isQueueWorked' | 'isShared' | 'joinAs' | 'role' | 'whileLeading'> = {
   isShared: () => false,
+  role: () => null,
+  isQueueWorked: async () => false,
   joinAs: async () => {},
   whileLeading: async (work, stop) => void (await work(stop)),
 }
@@ -32,6 +34,7 @@ export const NO_KERNEL_CONTROL: CommandContext['kernel'] = {
   catchUp: async () => {},
   runOneCycle: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
   runFirstCycle: async () => undefined,
+  runCycleElsewhere: async () => undefined,
   runCycleNow: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
   enqueueAgents: () => Promise.reject(new TirelessError('internal', 'there are no cycles here')),
   reloadSchedules: () => {},

@@ -54,7 +54,10 @@ export async function sendRequest(
 
 export const JSON_BODY = { 'content-type': 'application/json' }
 
-export function postJson(to: HttpApp, path: string, body: object, headers: HttpRequest['headers'] = to.bearer) {
+/** An address with its credentials. */
+export type HttpAddress = Pick<HttpApp, 'port' | 'bearer'>
+
+export function postJson(to: HttpAddress, path: string, body: object, headers: HttpRequest['headers'] = to.bearer) {
   return sendRequest(to, path, { method: 'POST', headers: { ...JSON_BODY, ...headers }, body: JSON.stringify(body) })
 }
 
@@ -90,7 +93,7 @@ export interface EventStream {
 
 /** Contract: the stream is connected when it resolves. */
 /** `accepted`: the header `Accept-Encoding`. */
-export async function openEventStream(to: HttpApp, last?: string, accepted?: string): Promise<EventStream> {
+export async function openEventStream(to: HttpAddress, last?: string, accepted?: string): Promise<EventStream> {
   const headers = {
     ...to.bearer,
     ...(last === undefined ? {} : { 'last-event-id': last }),

@@ -4,6 +4,8 @@ import type { CommandOutput } from '../../src/commands/lib/registry.ts'
 
 export type Status = CommandOutput<'status'>
 export type Resident = Status['residents'][number]
+/** A process that works on the store. */
+export type Worker = Status['workers'][number]
 
 /** A stored cycle; its result is null while it runs. */
 export type CycleRecord = CommandOutput<'cycles list'>['items'][number]

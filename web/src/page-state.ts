@@ -173,7 +173,7 @@ export class PageState {
 
   #handleMessage(name: string, data: unknown): void {
     if (name === 'hello') this.#connected((data as { readonly now: number }).now)
-    else if (name === 'reset') this.view.runs.clear()
+    else if (name === 'reset') this.#reset()
     else if (name === 'status') {
       this.#lists.replaceStatus(data as Status)
       this.#fetchListsSoon()
@@ -187,6 +187,13 @@ export class PageState {
     this.view.connection = 'live'
     this.view.skew = now - Date.now()
     this.#fetch(this.#fetchAll())
+  }
+
+  /** Events are missing. */
+  #reset(): void {
+    this.view.runs.clear()
+    this.#fetch(this.#runs.fetchRunning())
+    this.#fetchListsSoon()
   }
 
   #handleEvent(event: Event): void {

@@ -34,10 +34,11 @@ export function notifier(): Plugin {
       })
       const progress = new ProgressMessages({
         ...{ clock, store: host.get('store'), channels: host.get('channels').all },
+        follow: () => host.get('events').allRuns.follow(),
         redact: host.get('secrets').redact,
         log: (level, event, details) => log.write(level, event, details),
       })
-      host.get('events').addBuiltin(progress.sink)
+      host.get('events').allRuns.addViewer(progress.sink)
       host.provide('notifier', made)
       host.provide('progressMessages', progress)
       host.get('tools').add(...messageTools(made))

@@ -1,5 +1,6 @@
 /** Plugin `queue`: drains the queue for commands and the kernel. */
 
+import { findInstallation } from '../../adapters/installation/installation.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import type { StopSignals } from '../../engine/advance.ts'
 import { finishInterruptedUndo } from '../../kernel/undo/perform.ts'
@@ -33,6 +34,7 @@ export function queue(signals: StopSignals): Plugin {
         bell: host.get('bell'),
         log: host.get('log'),
         leadership: host.get('leadership'),
+        version: () => findInstallation().version,
         homeId: () => homeId(host.get('home').root),
         leaseMs: () => host.get('config').loaded.config.kernel.lease,
         stopControl: createStopControl(host.get('clock'), signals),

@@ -13,7 +13,7 @@ import { workspacePreparer } from '../prepare-workspace.ts'
 export function residents(): Plugin {
   return definePlugin({
     name: 'residents',
-    needs: ['home', 'config', 'clock', 'ids', 'store', 'bell', 'log', 'sandbox', 'notifier', 'queue'],
+    needs: ['home', 'config', 'clock', 'ids', 'store', 'bell', 'log', 'sandbox', 'notifier', 'queue', 'leadership'],
     provides: ['bus', 'residents'],
     setup(host) {
       const [config, log, notifier] = [host.get('config'), host.get('log'), host.get('notifier')]
@@ -21,6 +21,7 @@ export function residents(): Plugin {
         ...{ store: host.get('store'), clock: host.get('clock'), ids: host.get('ids'), wakeSignal: host.get('bell') },
         kernelId: config.loaded.config.kernel.id,
         prepareWorkspace: workspacePreparer(host),
+        isElsewhere: () => host.get('queue').isShared() && !host.get('leadership').isLeading,
         settings: () => settingsOf(config.loaded.config),
         drainLooks: (only, until) => host.get('queue').drain({ untilIdle: false, only, until }),
         readMind,

@@ -40,6 +40,7 @@ export function server(): Plugin {
         const serve = (port: number): Promise<HttpServer> =>
           serveHttp({
             ...{ ...at, port, token, secret: newSecret, commands, context, page: PAGE },
+            onWanted: () => host.get('events').allRuns.follow(),
             failed: ({ code, message }, path) => log.write('error', 'request failed', { path, code, message }),
           })
         // With two homes on one machine, the second one takes any free port, unless server.port is set.
@@ -47,7 +48,7 @@ export function server(): Plugin {
           if (isChosen || asTirelessError(thrown).code !== 'conflict') throw thrown
           return serve(0)
         })
-        host.get('events').addBuiltin(http.sink)
+        host.get('events').allRuns.addViewer(http.sink)
         log.write('info', 'serving', { url: http.url })
         address = http.url
         return http

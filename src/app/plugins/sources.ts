@@ -17,8 +17,8 @@ export function sources(input: (() => LineInput) | undefined, isPartial: boolean
   return definePlugin({
     name: 'sources',
     needs: [
-      ...(['bus', 'channels', 'clock', 'config', 'egress', 'home', 'ids', 'log'] as const),
-      ...(['mcp', 'residents', 'sandbox', 'secrets', 'store'] as const),
+      ...(['bus', 'channels', 'clock', 'config', 'egress', 'home', 'ids', 'leadership', 'log'] as const),
+      ...(['mcp', 'queue', 'residents', 'sandbox', 'secrets', 'store'] as const),
     ],
     provides: ['sources'],
     setup(host) {
@@ -31,6 +31,7 @@ export function sources(input: (() => LineInput) | undefined, isPartial: boolean
       const supervisor = new SourceSupervisor({
         ...{ clock: host.get('clock'), ids: host.get('ids'), store: host.get('store'), bus: host.get('bus') },
         entries,
+        isElsewhere: () => host.get('queue').isShared() && !host.get('leadership').isLeading,
         listeners: (name) => host.get('residents').listenersOf(name),
         redact: host.get('secrets').redact,
         log: (level, event, details) => log.write(level, event, details),

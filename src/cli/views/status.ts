@@ -8,6 +8,7 @@ import { terminalLanguage } from './language.ts'
 import { residentLines } from './residents.ts'
 import { formatLabelled, shortenCell } from './table.ts'
 import { sayInstant } from './times.ts'
+import { workerLines } from './workers.ts'
 
 type Status = CommandOutput<'status'>
 
@@ -23,6 +24,7 @@ const TEXTS = {
         channels: 'channels',
         money: 'spent today',
         model: 'model',
+        processes: 'processes',
       },
     },
     states: { running: 'running', paused: 'paused; run: tireless resume', stopped: 'stopped; run: tireless start' },
@@ -56,6 +58,7 @@ const TEXTS = {
         channels: '通道',
         money: '今日花费',
         model: '模型',
+        processes: '进程',
       },
     },
     states: { running: '运行中', paused: '已暂停；恢复：tireless resume', stopped: '已停止；启动：tireless start' },
@@ -96,6 +99,7 @@ export function renderStatus(status: Status): string {
     ...agentLines(status).map((agent) => [labels.agents, agent] as const),
     ...residentLines(status).map((resident) => [labels.residents, resident] as const),
     ...status.channels.map(({ name, ...state }) => [labels.channels, `${name}  ${sayConnection(state)}`] as const),
+    ...workerLines(status).map((worker) => [labels.processes, worker] as const),
     [labels.money, sayMoney(status)],
     [labels.model, `${status.model.id}${status.model.note === null ? '' : ` (${texts().offline})`}`],
   ])

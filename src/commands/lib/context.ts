@@ -89,8 +89,8 @@ export interface QueueWork extends SharedWork {
   withoutClaims<T>(work: () => Promise<T>): Promise<T>
   /** Contract: passes a committed cancellation or pause on to the run, if the run is in this process. */
   tellRun(dispatchId: string, what: RunNotice): void
-  /** Contract: calls `listener` with the progress of all runs; call the returned function to stop listening. */
-  listen(listener: (progress: Progress) => void): () => void
+  /** Contract: until the result is called; `everywhere`: with the runs of other processes, without streamed text. */
+  listen(listener: (progress: Progress) => void, how?: { readonly everywhere?: boolean }): () => void
   /**
    * Contract: creates the folder for a session's files, or checks an existing one; throws if the folder is unsafe.
    * `wanted`: the path of a folder, or an agent whose configured workspace is used.
@@ -253,6 +253,8 @@ export interface KernelControl {
   runFirstCycle(): Promise<CycleOutcome | undefined>
   /** Contract: runs one cycle in the running kernel, after its current cycle. */
   runCycleNow(): Promise<CycleOutcome>
+  /** Contract: the process that leads the kernel runs one cycle; undefined if there is none. */
+  runCycleElsewhere(signal: AbortSignal): Promise<Pick<CycleOutcome, 'result' | 'open'> | undefined>
   /** Contract: enqueues the work that a beat would give these agents; `prompt` replaces their own prompt. */
   enqueueAgents(
     agents: readonly string[],

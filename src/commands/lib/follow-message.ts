@@ -18,6 +18,8 @@ export const WATCH_NEEDS = [
   'clock',
   'drain',
   'draining',
+  'isQueueWorked',
+  'role',
   'listen',
   'signals',
   'snapshots',

@@ -22,18 +22,19 @@ const MAX_RUNNING = 1000
 
 /** Contract: reads what is needed once; the result is called for each dispatch. */
 export async function findHolds(
-  { store, draining }: Needs<'store' | 'draining'>,
+  { store, isQueueWorked }: Needs<'store' | 'isQueueWorked'>,
   dispatches: readonly Dispatch[],
 ): Promise<(dispatch: Dispatch) => HeldBy> {
   const pending = dispatches.filter(({ status }) => status === 'pending')
   const running = pending.length === 0 ? [] : await store.dispatches({ status: 'running', limit: MAX_RUNNING })
+  const isWorked = pending.length > 0 && (await isQueueWorked())
   const workspaces = new Map<string, string | undefined>()
   for (const { session_id } of [...pending, ...running])
     if (!workspaces.has(session_id)) workspaces.set(session_id, (await store.session(session_id))?.workspace)
   return ({ status, paused, session_id }) => {
     if (paused && (status === 'pending' || status === 'waiting')) return { kind: 'paused', run_id: null }
     if (status !== 'pending') return null
-    if (!draining()) return { kind: 'no_kernel', run_id: null }
+    if (!isWorked) return { kind: 'no_kernel', run_id: null }
     const workspace = workspaces.get(session_id)
     const other = running.find((run) => workspaces.get(run.session_id) === workspace && run.session_id !== session_id)
     return other ? { kind: 'workspace', run_id: other.dispatch_id } : { kind: 'slot', run_id: null }

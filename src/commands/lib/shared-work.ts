@@ -5,6 +5,10 @@ import type { ProcessRole } from '../../domain/process-role.ts'
 export interface SharedWork {
   /** Whether other processes, in homes of their own, work on the same store. */
   isShared(): boolean
+  /** The role with which this process was started; null: it was not. */
+  role(): ProcessRole | null
+  /** Contract: whether this process, or another one on a shared store, runs the dispatches of the whole queue. */
+  isQueueWorked(): Promise<boolean>
   /** Contract: on a shared store, registers this process, which other processes then see; else does nothing. */
   joinAs(role: ProcessRole): Promise<void>
   /**

@@ -34,6 +34,8 @@ export interface ConnectionDeps {
   /** Contract: the text without secrets. */
   redact(text: string): string
   log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, string | number>>): void
+  /** Called when the state of a connection has changed. */
+  onState?(): void
 }
 
 export type ReceiveMessage = (message: ChatMessage) => Promise<{ readonly duplicate: boolean }>
@@ -183,5 +185,6 @@ export class Connection {
     const { error } = this.#state
     const since = iso(this.#deps.clock.now())
     this.#state = { ...STOPPED, since, error: state.state === 'connected' ? null : error, ...state }
+    this.#deps.onState?.()
   }
 }

@@ -10,6 +10,7 @@ import type { OwnerNote } from '../../domain/owner-note.ts'
 import type { Channel } from '../../ports/channel.ts'
 import { untilAborted } from '../../ports/deadline.ts'
 import { Connection, type ConnectionDeps, type ConnectionState, type ReceiveMessage, STOPPED } from './connection.ts'
+import type { NamedStates } from './shared-states.ts'
 
 /** A channel without a connection for longer than this is a problem of the owner. */
 const MAX_DOWN_MS = 5 * 60_000
@@ -43,6 +44,11 @@ export class ChannelConnections {
     const running = this.#running.get(name)
     if (running) return running.connection.state()
     return this.#isWanted(name) ? STOPPED : null
+  }
+
+  /** Contract: the states of all connections that this process keeps. */
+  states(): NamedStates {
+    return Object.fromEntries([...this.#running].map(([name, { connection }]) => [name, connection.state()]))
   }
 
   /** Contract: connects every channel until `signal` aborts; never rejects. `receive`: what a message does. */

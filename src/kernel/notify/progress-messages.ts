@@ -36,6 +36,8 @@ interface ProgressDeps {
   readonly store: Store
   readonly clock: Clock
   readonly channels: ReadonlyMap<string, Channel>
+  /** Contract: the sink also gets the runs of other processes, until the result is called. */
+  follow(): () => void
   /** Contract: the text without secrets. */
   redact(text: string): string
   log(level: 'warn', event: string, details: Readonly<Record<string, string>>): void
@@ -74,8 +76,9 @@ export class ProgressMessages {
 
   /** Contract: writes the messages until stopped; rejects only if the store fails. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#deps
+    const { clock, channels, follow } = this.#deps
     this.#isRunning = true
+    const stopFollowing = [...channels.values()].some(showsProgress) ? follow() : undefined
     try {
       while (!signal.aborted) {
         const since = this.#changed.ringCount()
@@ -86,6 +89,7 @@ export class ProgressMessages {
         await withDeadline(limit, (over) => this.#changed.wait(since, over))
       }
     } finally {
+      stopFollowing?.()
       this.#isRunning = false
       this.#works.clear()
     }
@@ -164,6 +168,14 @@ export class ProgressMessages {
       ...{ id: `progress-${work.run_id}${at === 0 ? '' : `-${at}`}`, kind: 'reply', text },
       ...{ channel, chat_id: chat, ...(thread === undefined ? {} : { thread_id: thread }) },
     }))
+  }
+}
+
+function showsProgress(channel: Channel): boolean {
+  try {
+    return channel.replaces === true && channel.trouble() === null
+  } catch {
+    return false
   }
 }
 

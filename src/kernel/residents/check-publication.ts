@@ -81,3 +81,17 @@ const plain = (value: unknown, what: string): Json =>
 
 const invalid = (where: string, got: unknown, expected: string): TirelessError =>
   new TirelessError('usage', { what: 'the bus cannot take this', where, got: describeValue(got), expected })
+
+export const tooManyUnread = (agent: string, unread: number, limit: number): TirelessError =>
+  new TirelessError('bus_full', {
+    what: `the resident ${agent} has too many unread observations`,
+    got: String(unread),
+    expected: `fewer than ${limit}`,
+    fix: 'send it again later',
+  })
+
+export const tooManySlices = (agent: string, name: string, limit: number): TirelessError =>
+  new TirelessError('bus_full', {
+    ...{ what: `the resident ${agent} has too many slices`, got: name },
+    expected: `at most ${limit} names`,
+  })

@@ -20,3 +20,10 @@ export interface ResidentSettings extends Omit<ResidentSetup, 'tick' | 'goals'> 
   readonly overrun: OverrunPolicy
   readonly sources: readonly string[]
 }
+
+/** Contract: pure; what a look is told of the settings, without goals that are over. */
+export function setupOf(settings: ResidentSettings, tick: number, now: number): ResidentSetup {
+  const { hz, goals, slots, stm, max_queries, persist_thought, expires_ms } = settings
+  const open = goals.filter(({ until }) => until === null || until > now).map(({ text }) => text)
+  return { tick, hz, goals: open, slots, stm, max_queries, persist_thought, expires_ms }
+}

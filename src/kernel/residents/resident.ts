@@ -6,17 +6,18 @@
  */
 
 import { type Dispatch, isTerminal } from '../../domain/dispatch.ts'
-import { asTirelessError, TirelessError } from '../../domain/error.ts'
+import { asTirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import { UNTRUSTED_LABEL } from '../../domain/label.ts'
 import type { PeopleText } from '../../domain/language.ts'
 import { LOOK_FAILED_EVENT, OVERFLOW_EVENT, type ResidentSetup, SLICES_EVENT } from '../../domain/resident.ts'
 import type { BusAction, BusSnapshot, Publication } from '../../ports/bus.ts'
 import { commitOne, type Op } from '../../ports/store.ts'
+import { tooManySlices, tooManyUnread } from './check-publication.ts'
 import { LookGrid, SLOWDOWN } from './look-grid.ts'
 import { IS_LOOKING, NOTHING_YET, reasonAfterFailure, reasonAfterLook } from './resident-notes.ts'
 import { type AddedEvent, type ResidentDeps, ResidentSession } from './resident-session.ts'
-import type { ResidentSettings } from './resident-settings.ts'
+import { type ResidentSettings, setupOf } from './resident-settings.ts'
 
 /** Unread observations from which on events are refused, and messages of people. */
 const MAX_EVENTS = 1000
@@ -87,6 +88,19 @@ export class Resident {
     return this.#loading
   }
 
+  /** Contract: what other processes may have changed is read again. */
+  forget(): void {
+    ;[this.#loading, this.#look] = [undefined, undefined]
+  }
+
+  /** Contract: reads what is unread, because another process has published something. */
+  recount(): Promise<void> {
+    return this.inTurn(async () => {
+      const before = this.#session.unread
+      if ((await this.#session.countUnread()) > 0 && before === 0) this.postpone(0)
+    })
+  }
+
   /** Contract: what changes the session is done in turn. */
   inTurn<T>(task: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(() => this.load()).then(task)
@@ -102,17 +116,13 @@ export class Resident {
 
   notePublished(id: string): void {
     this.#refused.delete(id)
-    // The first news after a pause are seen at the next instant of the grid.
-    if (this.#session.unread === 0) this.#freeSince = Math.max(this.#freeSince, this.#deps.clock.monotonic())
+    if (this.#session.unread === 0) this.postpone(0)
     this.#session.notePublished()
   }
 
   setSlice(name: string, value: Json): void {
     if (!this.#slices.has(name) && this.#slices.size >= MAX_SLICES)
-      throw new TirelessError('bus_full', {
-        ...{ what: `the resident ${this.settings.agent_id} has too many slices`, got: name },
-        expected: `at most ${MAX_SLICES} names`,
-      })
+      throw tooManySlices(this.settings.agent_id, name, MAX_SLICES)
     this.#slices.set(name, value)
     this.#areSlicesNew = true
   }
@@ -200,10 +210,11 @@ export class Resident {
     await this.#session.countUnread()
   }
 
-  /** Contract: no look for this time. */
-  readonly postpone = (ms: number, why: string): void => {
-    this.#freeSince = this.#deps.clock.monotonic() + ms
-    this.#why = { text: why }
+  /** Contract: no look for this time. Without a reason, the next instant of the grid is free, or a later one. */
+  readonly postpone = (ms: number, why?: string): void => {
+    const from = this.#deps.clock.monotonic() + ms
+    this.#freeSince = why === undefined ? Math.max(this.#freeSince, from) : from
+    if (why !== undefined) this.#why = { text: why }
   }
 
   describe() {
@@ -237,10 +248,7 @@ export class Resident {
 
   #setup(): ResidentSetup {
     const { clock } = this.#deps
-    const { hz, goals, slots, stm, max_queries, persist_thought, expires_ms } = this.settings
-    const open = goals.filter(({ until }) => until === null || until > clock.now()).map(({ text }) => text)
-    const tick = this.#grid.tickAt(clock.monotonic())
-    return { tick, hz, goals: open, slots, stm, max_queries, persist_thought, expires_ms }
+    return setupOf(this.settings, this.#grid.tickAt(clock.monotonic()), clock.now())
   }
 
   /** What a look sees besides the observations. */
@@ -255,12 +263,7 @@ export class Resident {
     const { unread } = this.#session
     if (unread < limit) return
     if (this.#refused.size < MAX_MESSAGES) this.#refused.add(id)
-    throw new TirelessError('bus_full', {
-      what: `the resident ${this.settings.agent_id} has too many unread observations`,
-      got: String(unread),
-      expected: `fewer than ${limit}`,
-      fix: 'send it again later',
-    })
+    throw tooManyUnread(this.settings.agent_id, unread, limit)
   }
 
   #noteEnd(began: number, isDone: boolean, error: string | null): void {

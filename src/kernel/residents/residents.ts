@@ -10,6 +10,7 @@ import type { Json } from '../../domain/json.ts'
 import type { Bus, BusAction, Publication } from '../../ports/bus.ts'
 import { commitOne, type Op, type OpResults } from '../../ports/store.ts'
 import { isPaused } from '../pause-setting.ts'
+import { followChanges } from '../queue/follow-changes.ts'
 import type { WakeSignal } from '../queue/wake-signal.ts'
 import { checkPublication, checkSlice } from './check-publication.ts'
 import { GoalTimers } from './goal-timers.ts'
@@ -21,6 +22,8 @@ interface ResidentsDeps extends ResidentDeps {
   readonly wakeSignal: WakeSignal
   /** Contract: works on these dispatches, beside other work, until the signal aborts. */
   drainLooks(ids: () => readonly string[], until: AbortSignal): Promise<void>
+  /** Whether another process on a shared store runs the residents. */
+  isElsewhere(): boolean
   /** Contract: the current settings; the configuration may change. */
   settings(): readonly ResidentSettings[]
   log(level: 'info' | 'warn' | 'error', event: string, details: Readonly<Record<string, string | number | null>>): void
@@ -28,6 +31,8 @@ interface ResidentsDeps extends ResidentDeps {
 
 /** A long sleep is split, because the instants of goals are wall times and the wall clock may jump. */
 const MAX_SLEEP_MS = 30_000
+/** A setting that another process changes with each publication. */
+const NEWS_SETTING = 'resident_news'
 /** How long a resident that cannot start a look is left alone. */
 const RETRY_MS = 1000
 
@@ -48,9 +53,12 @@ export class Residents implements Bus {
 
   async #deliver(publication: Publication): Promise<{ readonly duplicate: boolean }> {
     const targets = [...new Set(publication.agents)].sort().map((agent) => this.#find(agent))
+    const isElsewhere = this.#deps.isElsewhere()
+    if (isElsewhere) for (const resident of targets) resident.forget()
+    const news: readonly Op[] = isElsewhere ? [{ op: 'set', name: NEWS_SETTING, value: publication.id }] : []
     return inAllTurns(targets, async () => {
       const ops = await Promise.all(targets.map((resident) => resident.publishOps(publication)))
-      const all = [...(publication.ops ?? []), ...ops.flat()]
+      const all = [...(publication.ops ?? []), ...ops.flat(), ...news]
       const published = await this.#commitOnce(all)
       if (published === 0) return { duplicate: true }
       for (const resident of targets) resident.notePublished(publication.id)
@@ -104,6 +112,7 @@ export class Residents implements Bus {
 
   async describe() {
     const residents = this.#current()
+    if (this.#deps.isElsewhere()) for (const resident of residents) resident.forget()
     await Promise.all(residents.map((resident) => resident.load()))
     return residents.map((resident) => resident.describe())
   }
@@ -119,6 +128,9 @@ export class Residents implements Bus {
     const failed = new AbortController()
     const stop = AbortSignal.any([signal, failed.signal])
     let draining: Promise<void> | undefined
+    // Another process may have run them before.
+    for (const resident of this.#known.values()) resident.forget()
+    const stopFollowing = this.#followNews()
     while (!stop.aborted) {
       const since = wakeSignal.ringCount()
       const isPausedNow = this.names().length > 0 && (await isPaused(this.#deps.store))
@@ -130,7 +142,22 @@ export class Residents implements Bus {
       }
       await this.#sleep(since, isPausedNow, stop)
     }
+    stopFollowing()
     await draining
+  }
+
+  /** What other processes on a shared store publish. */
+  #followNews(): () => void {
+    const { store, wakeSignal } = this.#deps
+    let known: Json | undefined
+    return followChanges(store, async () => {
+      const news = await store.setting(NEWS_SETTING)
+      if (known !== undefined && news !== known) {
+        for (const resident of this.#current()) await resident.recount()
+        wakeSignal.ring()
+      }
+      known = news
+    })
   }
 
   /** Until something happens, or until the next look or reminder. */

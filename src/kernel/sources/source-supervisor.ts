@@ -19,6 +19,8 @@ export interface SourceEntry {
 }
 
 interface SupervisorDeps extends PublisherDeps {
+  /** Whether another process on a shared store runs the sources. */
+  isElsewhere(): boolean
   /** The current sources, by name. */
   entries(): ReadonlyMap<string, SourceEntry>
   log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, string | number>>): void
@@ -32,6 +34,7 @@ const HEALTHY_MS = 60_000
 /** How long a source may take to stop. */
 const STOP_MS = 5000
 
+const ELSEWHERE = 'the process that leads the kernel runs it'
 const UNHEARD = 'no resident lists it in `sources`'
 
 interface Running {
@@ -58,8 +61,9 @@ export class SourceSupervisor implements Sources {
         const running = this.#running.get(name)?.publisher
         const listeners = this.#deps.listeners(name)
         if (running) return { ...running.state(), listeners }
-        const why = this.#signal && listeners.length === 0 ? UNHEARD : null
-        const state = why === null ? ('stopped' as const) : ('waiting' as const)
+        const isUnheard = this.#signal !== undefined && listeners.length === 0
+        const why = isUnheard ? UNHEARD : this.#deps.isElsewhere() ? ELSEWHERE : null
+        const state = isUnheard ? ('waiting' as const) : ('stopped' as const)
         return { ...NO_EVENTS_YET, name, type: source.type, listeners, state, why }
       })
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -104,6 +108,10 @@ export class SourceSupervisor implements Sources {
     const publisher = this.#running.get(name)?.publisher
     if (publisher) return publisher
     const isHeard = this.#deps.listeners(name).length > 0
+    const entry = this.#deps.entries().get(name)
+    // A request may come to any process; what it says is stored for the residents.
+    if (entry && isHeard && this.#deps.isElsewhere())
+      return new SourcePublisher(entry.source, this.#deps, new AbortController().signal)
     throw unavailable(isHeard ? 'this source does not run now' : 'no resident listens to this source')
   }
 

@@ -41,6 +41,7 @@ export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, part
     nextBeatOf: () => undefined,
     reloadSchedules: () => loop.refresh(),
     runFirstCycle: async () => undefined,
+    runCycleElsewhere: async () => undefined,
     runCycleNow: () => loop.requestCycle(),
     enqueueAgents: (agents, prompt, metadata) => dispatchManually(deps, agents, prompt, metadata),
     async runOneCycle(signal) {

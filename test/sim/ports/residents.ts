@@ -29,6 +29,7 @@ export function simResidents(world: World, proc: SimProcess, parts: KernelParts)
   const { engine, store, clock, wakeSignal } = parts
   const settings = (world.plan.residents ?? []).map(settingsOf)
   const residents = new Residents({
+    isElsewhere: () => false,
     ...{ store, clock, wakeSignal, ids: engine.ids, kernelId: 'sim', readMind },
     prepareWorkspace: async (sessionId) => ({ path: workspaceOf(sessionId) }),
     settings: () => settings,

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { readCommand } from '../api.ts'
 import type { AgentList } from '../api-types.ts'
 import { Card, Empty } from '../components.tsx'
+import { OwnHomeNote } from '../shell/own-home.tsx'
 import type { PlaceProps } from '../shell/place.tsx'
 import { NotFetched } from '../tabbed-place.tsx'
 import { AGENTS_TEXTS } from '../texts/agents.ts'
@@ -33,6 +34,7 @@ function AllAgents({ page, context }: Omit<TableProps, 'list'>) {
   const state = useFetched(page, '', () => readCommand('agent list'))
   return (
     <>
+      <OwnHomeNote page={page} texts={context.texts} />
       <Maker page={page} context={context} />
       {state.kind === 'ready' ? (
         <AgentTable {...{ page, context }} list={state.data} />

@@ -9,6 +9,7 @@ import { Finished } from './finished.tsx'
 import { Header } from './header.tsx'
 import { KeyFigures } from './key-figures.tsx'
 import { NextBeats } from './next-beats.tsx'
+import { Processes } from './processes.tsx'
 import { Residents } from './residents.tsx'
 import { Running } from './running.tsx'
 import { Waiting } from './waiting.tsx'
@@ -31,6 +32,7 @@ export function Now(props: PlaceProps) {
         </div>
         <div class="flex min-w-0 flex-col gap-8">
           <Waiting context={context} view={view} />
+          <Processes context={context} workers={view.status?.workers ?? []} />
           <NextBeats context={context} schedules={view.schedules} />
           <Cycles context={context} cycles={view.cycles} />
         </div>

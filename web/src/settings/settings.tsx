@@ -2,6 +2,7 @@
 
 import type { FunctionComponent } from 'preact'
 import { Card, Empty } from '../components.tsx'
+import { OwnHomeNote } from '../shell/own-home.tsx'
 import type { PlaceProps } from '../shell/place.tsx'
 import { TabbedPlace } from '../tabbed-place.tsx'
 import type { SETTINGS_TEXTS } from '../texts/settings/common.ts'
@@ -43,6 +44,7 @@ export function Settings({ params, ...props }: PlaceProps) {
   }))
   return (
     <TabbedPlace title={own.title} label={own.parts} tabs={tabs} current={name}>
+      <OwnHomeNote page={props.page} texts={props.texts} />
       {Part ? (
         <Part key={name} {...props} />
       ) : (

@@ -17,6 +17,9 @@ const en = {
   connecting: 'connecting',
   lost: 'connection lost, reconnecting',
   states: { running: 'running', stopped: 'stopped', paused: 'paused', idle: 'idle' } as Record<string, string>,
+  ownHome: (process: string) =>
+    `Several processes share one store. Settings and agents are files of the home of this one (${process}); ` +
+    'the others have their own.',
   dismiss: 'Dismiss',
   cancel: 'Cancel',
   failed: (reason: string) => `That did not work: ${explainError(reason, 'en')}`,
@@ -52,6 +55,8 @@ const zh: typeof en = {
   connecting: '连接中',
   lost: '连接中断，正在重试',
   states: { running: '运行中', stopped: '已停止', paused: '已暂停', idle: '空闲' },
+  ownHome: (process) =>
+    `多个进程共用一个存储。设置和智能体是本进程（${process}）主目录里的文件；其他进程的请在各自那里修改。`,
   dismiss: '关闭',
   cancel: '取消',
   failed: (reason) => `没有成功：${explainError(reason, 'zh')}`,

@@ -46,20 +46,7 @@ export function pgQueueReads(rows: PgRowReader, leases: 'database' | 'given'): Q
       const isChild = 'd.parent = (SELECT n FROM dispatches WHERE dispatch_id = $1)'
       return (await readAll('dispatches', `${listOf(isChild)} ORDER BY d.n`, dispatchId)).map(dispatchFromRow)
     },
-    async workers(now) {
-      const aliveAt = (instant: string): string =>
-        `SELECT *, lease_until - ${instant} AS lease_left_ms FROM workers
-         WHERE left_at IS NULL AND lease_until > ${instant} ORDER BY epoch`
-      const found =
-        leases === 'given'
-          ? await readAll('workers', aliveAt('$1::bigint'), now)
-          : await readAll('workers', aliveAt(DATABASE_NOW))
-      return found.map(({ epoch, name, joined_at, lease_until, lease_left_ms, about }) => ({
-        ...{ epoch: Number(epoch), name: String(name), joined_at: iso(Number(joined_at)) },
-        ...{ lease_until: iso(Number(lease_until)), lease_left_ms: Number(lease_left_ms) },
-        about: about === null ? null : (JSON.parse(String(about)) as WorkerAbout),
-      }))
-    },
+    workers: (now) => readWorkers(rows, leases, now),
     async nextTimer() {
       const waiting = "SELECT * FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL ORDER BY due"
       const open = "SELECT * FROM approvals WHERE status = 'open' ORDER BY expires_at"
@@ -118,4 +105,23 @@ async function countDispatches(all: PgRowReader['all']): Promise<DispatchCounts>
       : (counted.get(status) ?? 0)
   const counts = await Promise.all(DISPATCH_STATUSES.map(async (status) => [status, await countOf(status)] as const))
   return Object.fromEntries(counts) as DispatchCounts
+}
+
+async function readWorkers(
+  { readAll }: PgRowReader,
+  leases: 'database' | 'given',
+  now: number,
+): ReturnType<QueueReads['workers']> {
+  const aliveAt = (instant: string): string =>
+    `SELECT *, lease_until - ${instant} AS lease_left_ms FROM workers
+     WHERE left_at IS NULL AND lease_until > ${instant} ORDER BY epoch`
+  const found =
+    leases === 'given'
+      ? await readAll('workers', aliveAt('$1::bigint'), now)
+      : await readAll('workers', aliveAt(DATABASE_NOW))
+  return found.map(({ epoch, name, joined_at, lease_until, lease_left_ms, about }) => ({
+    ...{ epoch: Number(epoch), name: String(name), joined_at: iso(Number(joined_at)) },
+    ...{ lease_until: iso(Number(lease_until)), lease_left_ms: Number(lease_left_ms) },
+    about: about === null ? null : (JSON.parse(String(about)) as WorkerAbout),
+  }))
 }

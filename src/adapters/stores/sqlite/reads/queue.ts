@@ -50,15 +50,13 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
       return all(`SELECT ${DISPATCH_COLUMNS} WHERE ${IS_CHILD} ORDER BY d.n`, dispatchId).map(dispatchFromRow)
     },
     async workers(now) {
-      return all(
-        `SELECT epoch, name, joined_at, lease_until FROM workers WHERE left_at IS NULL AND lease_until > ?
-          AND ${readableCondition('workers')}
-         ORDER BY epoch`,
-        now,
-      ).map(({ epoch, name, joined_at, lease_until }) => ({
-        ...{ epoch: Number(epoch), name: String(name), joined_at: iso(Number(joined_at)), about: null },
-        ...{ lease_until: iso(Number(lease_until)), lease_left_ms: Number(lease_until) - now },
-      }))
+      const alive = `left_at IS NULL AND lease_until > ? AND ${readableCondition('workers')}`
+      return all(`SELECT * FROM workers WHERE ${alive} ORDER BY epoch`, now).map(
+        ({ epoch, name, joined_at, lease_until }) => ({
+          ...{ epoch: Number(epoch), name: String(name), joined_at: iso(Number(joined_at)), about: null },
+          ...{ lease_until: iso(Number(lease_until)), lease_left_ms: Number(lease_until) - now },
+        }),
+      )
     },
     async nextTimer() {
       // ORDER BY with LIMIT uses the index; min() would read every row.
