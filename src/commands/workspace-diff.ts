@@ -121,7 +121,7 @@ async function spansOf({ snapshots }: Needs<'snapshots'>, run: string): Promise<
 
 const noSnapshot = (run: string): TirelessError =>
   new TirelessError('not_found', {
-    what: 'there are no snapshots of this run: it wrote no files, or they are no longer kept',
+    what: 'this home has no snapshots of the run: it wrote no files, they are no longer kept, or another home ran it',
     ...{ got: run, fix: 'run tireless workspace log' },
   })
 

@@ -21,7 +21,7 @@ const TEXTS = {
     stays: 'Cannot be undone:',
     kinds: {
       ...{ message: 'message sent', reply: 'answer sent', outside: 'reached outside', forgotten: 'forgotten for good' },
-      ...{ cancelled: 'stays cancelled', no_snapshots: 'its files have no snapshots' },
+      ...{ cancelled: 'stays cancelled', no_snapshots: 'its files have no snapshots in this home' },
     },
     omissions: {
       ...{ dependencies: 'installed packages stay', git_file: 'its repository is elsewhere: commits stay' },
@@ -45,7 +45,7 @@ const TEXTS = {
     stays: '无法撤销：',
     kinds: {
       ...{ message: '已发出的消息', reply: '已发出的回答', outside: '已影响外部', forgotten: '已彻底遗忘' },
-      ...{ cancelled: '仍为已取消', no_snapshots: '其文件没有快照' },
+      ...{ cancelled: '仍为已取消', no_snapshots: '其文件在本主目录没有快照' },
     },
     omissions: {
       ...{ dependencies: '已安装的软件包不变', git_file: '仓库在别处：提交不变' },
