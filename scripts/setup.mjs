@@ -179,6 +179,16 @@ async function ensurePage() {
   say('The page in the browser is not available. To try again: npm run build:web')
 }
 
+// The bundle
+
+/** A failed build is only reported, because everything works without the bundle, more slowly. */
+async function ensureBundle() {
+  const script = join(root, 'scripts', 'bundle.mjs')
+  if (!existsSync(script) || !existsSync(packagedNode)) return
+  const { code, output } = await run(packagedNode, [script], { cwd: root })
+  if (code !== 0) say(`${output.trimEnd()}\nThe command line was not bundled; it starts more slowly.`)
+}
+
 // Programs of the system
 
 async function ensureProgram(name) {
@@ -280,6 +290,7 @@ function run(program, args, options) {
 try {
   await ensurePackages()
   await ensurePage()
+  await ensureBundle()
   const programs = process.argv.slice(2).filter((arg) => arg !== '--system')
   for (const program of programs) await ensureProgram(program)
 } catch (error) {

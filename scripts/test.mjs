@@ -25,6 +25,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
+import { bundledMain } from './bundle-stamp.mjs'
 import { LONG_TESTS } from './long-tests.mjs'
 
 /** `npm run crash` kills at every point, which takes longer than any file of `npm test`. */
@@ -44,6 +45,8 @@ const scratch = mkdtempSync(join(scratchFolder(), 'tireless-'))
 // Some tests work as another user, who must reach their files.
 chmodSync(scratch, 0o755)
 const running = new Set()
+/** The set-up has made it. */
+let bundled
 
 /**
  * In memory, where there is room: the tests sync thousands of files, and wait for a slow disk longer than they compute.
@@ -113,6 +116,7 @@ function environment(folder) {
     // Prevents the detection of a model server on this machine.
     TIRELESS_MODEL: 'offline/rules',
     NODE_COMPILE_CACHE: cache,
+    ...(bundled === undefined ? {} : { BUNDLED_MAIN: bundled }),
   }
 }
 
@@ -196,6 +200,7 @@ async function main(patterns) {
   spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...programs.flatMap((name) => ['--system', name])], {
     stdio: 'inherit',
   })
+  bundled = bundledMain()
   const files = findFiles(patterns)
   const checks = patterns.length > 0 ? [] : [types, ...(existsSync(join(root, 'web')) ? [webTypes] : []), lint]
   const results = []

@@ -13,7 +13,7 @@ let root: string
 
 beforeEach(() => {
   root = mkdtempSync(join(os.tmpdir(), 'tireless-test-command-'))
-  for (const name of ['setup', 'test', 'long-tests', 'reporter'])
+  for (const name of ['setup', 'test', 'long-tests', 'bundle-stamp', 'reporter'])
     write(`scripts/${name}.mjs`, readFileSync(join(project, `scripts/${name}.mjs`), 'utf8'))
   write('package.json', '{"type":"module"}')
   write('package-lock.json', '{}')

@@ -16,7 +16,8 @@ const IS_FULL = process.env.CRASH_SWEEP === 'full'
 export const sampled = <Point>(points: readonly Point[], nth: number): readonly Point[] =>
   IS_FULL ? points : points.filter((_, i) => i % nth === 0)
 
-export const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
+/** A run of all tests starts the bundle, as bin/tireless does; a single file, the sources. */
+export const MAIN = process.env.BUNDLED_MAIN ?? join(import.meta.dirname, '../../src/cli/main.ts')
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
 
 export const hasStrace = spawnSync('strace', ['-V']).status === 0

@@ -1,7 +1,12 @@
 /** Runs command lines that the parent process sends over IPC, one after the other. */
 
-import { runCli } from '../../src/cli/cli.ts'
+import { dirname, join } from 'node:path'
 import type { CommandOutput } from './command-line.ts'
+
+const bundle = process.env.BUNDLED_MAIN
+const { runCli }: typeof import('../../src/cli/cli.ts') = await import(
+  bundle === undefined ? '../../src/cli/cli.ts' : join(dirname(bundle), 'cli.js')
+)
 
 export interface CommandRequest {
   readonly args: readonly string[]

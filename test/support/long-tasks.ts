@@ -16,7 +16,8 @@ interface TraceEvent {
 }
 
 const MAX_TASK_MS = 50
-const CATEGORIES = ['disabled-by-default-devtools.timeline']
+/** Without the first one, Chromium adds all others, which cost more than the page. */
+const CATEGORIES = ['-*', 'disabled-by-default-devtools.timeline']
 
 /** Contract: processor time of the tasks over 50 ms that the page had during the work, in milliseconds. */
 export async function findLongTasks(browser: Browser, page: Page, work: () => Promise<void>): Promise<number[]> {
