@@ -95,7 +95,8 @@ class HomeWorker {
   readonly held: HeldDispatches
   /** What is wrong with the database, if it had to be verified. */
   damage: readonly string[] = []
-  role: ProcessRole = 'worker'
+  /** What it stays for; undefined: for one command. */
+  role: ProcessRole | undefined
   #alone: number | undefined
   #shared: SharedWorker | undefined
   #stopFollowing = (): void => {}
@@ -137,13 +138,16 @@ class HomeWorker {
   /** On a shared store. Contract: throws `conflict` unless this process leads the kernel. */
   async requireLead(): Promise<void> {
     const { leadership, engine } = this.#parts
-    // A process that was started for other work would lead, and follow no schedules.
-    if (!leadership.isLeading && this.role !== 'server') await this.tryToLead()
+    // A process that follows no schedules would keep the lead after the command, and no beat would fire.
+    const mayLead = this.role !== 'worker' && this.role !== 'server'
+    if (!leadership.isLeading && mayLead) await this.tryToLead()
     if (leadership.isLeading) return
     const leader = await engine.store.leader(leadership.name)
     const found = (await engine.store.workers(engine.clock.now())).find(({ epoch }) => epoch === leader?.epoch)
     throw new TirelessError('conflict', {
-      what: `another process on this database leads the kernel ${leadership.name}`,
+      what: mayLead
+        ? `another process on this database leads the kernel ${leadership.name}`
+        : `a process with the role ${this.role} does not lead the kernel ${leadership.name}`,
       got: found ? `worker ${found.epoch}, ${found.name}` : 'no live worker: a new leader is being chosen',
       fix: 'do it in the home of that process, or stop it first; tireless status lists all workers',
     })
@@ -179,13 +183,13 @@ class HomeWorker {
   async #joinOthers(): Promise<void> {
     const { engine, bell, log, leadership, leaseMs, homeId, maxConcurrent, version } = this.#parts
     const { store, clock } = engine
-    const host = hostname()
+    const [host, role] = [hostname(), this.role ?? 'worker']
     this.#shared = new SharedWorker({
       ...{ store, clock, wakeSignal: bell, leadership, leaseMs: leaseMs() },
       name: `process ${process.pid} on ${host}`,
       about: {
-        ...{ role: this.role, host, home: homeId(), version: version(), lease_ms: leaseMs() },
-        slots: runsDispatches(this.role) ? maxConcurrent() : 0,
+        ...{ role, host, home: homeId(), version: version(), lease_ms: leaseMs() },
+        slots: runsDispatches(role) ? maxConcurrent() : 0,
       },
       stopRuns: () => interruptRuns(this.controls, bell),
       async onDead(ids) {

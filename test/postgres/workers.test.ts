@@ -76,6 +76,15 @@ describe('several processes on one PostgreSQL', { skip: WITHOUT_POSTGRES }, asyn
     assert.deepEqual(await query(database, 'SELECT epoch FROM workers WHERE left_at IS NULL'), [])
   })
 
+  test('E15: a worker runs no cycle by hand, and does not take the lead for it', async (t) => {
+    const home = createSharedHome(t, await server.newDatabase(), 'worker')
+    const worker = await startRole(t, home, 'worker')
+    const { exit, stderr } = await tireless(home, 'cycle', 'now')
+    assert.notEqual(exit, 0)
+    assert.match(stderr, /the role worker does not lead/)
+    assert.equal((await workerOf(home, worker))?.leads, false)
+  })
+
   test('E15: when the leader is killed, another leads within two leases, and no beat fires twice', async (t) => {
     const database = await server.newDatabase()
     const [one, two] = ['one', 'two'].map((name) => createSharedHome(t, database, name, EVERY_SECOND))

@@ -62,6 +62,26 @@ describe('deliverer', () => {
     assert.deepEqual(channel.got, ['m1'])
   })
 
+  test('E15: a process whose record of a delivery was refused delivers again when it leads again', async (t) => {
+    const store = await openStore(t)
+    await post(store, 'm1')
+    let leads = false
+    const refusal = { ok: false, code: 'store_fenced', message: 'another process leads' } as const
+    const fenced: Store = {
+      ...store,
+      commit: async (batches) => (leads ? store.commit(batches) : batches.map(() => refusal)),
+    }
+    const channel = createChat()
+    const channels = new Map([['chat', channel]])
+    const deliverer = new Deliverer({ store: fenced, clock: new FakeClock(), channels, log: () => {} })
+    await assert.rejects(deliverer.deliverDue(never), { code: 'store_fenced' })
+    await deliverer.finish()
+    leads = true
+    await deliverer.deliverDue(never)
+    assert.deepEqual(channel.got, ['m1', 'm1'], 'delivered at least once, under the same id')
+    assert.equal((await store.outbox({ limit: 1 }))[0]?.status, 'sent')
+  })
+
   test('E12: a channel delivers one message at a time, however often a pass starts', async (t) => {
     const store = await openStore(t)
     await post(store, 'm1', 'm2')

@@ -113,6 +113,8 @@ export class Deliverer {
     this.#stop.abort()
     await running
     this.#stop = new AbortController()
+    // On a shared store, a process whose record was refused because another one leads may lead again later.
+    this.#broken = undefined
   }
 
   async #deliver(posted: OutboxMessage): Promise<void> {

@@ -19,6 +19,9 @@ export class Leadership {
   /** The kernel's id. */
   readonly name: string
   #term: Term | undefined
+  /** The token of a new term, while the work of an earlier one is ending: what that still writes must be refused. */
+  #next: number | undefined
+  #isWorking = false
   #changed = new AbortController()
 
   constructor(name: string) {
@@ -35,15 +38,23 @@ export class Leadership {
   }
 
   update({ leading, token }: OpResults['lead']): void {
-    if (leading && this.#term?.token === token) return
+    if (leading && (this.#term?.token ?? this.#next) === token) return
     this.end()
-    if (leading) this.#term = { token, over: new AbortController() }
-    this.#tell()
+    if (leading) this.#next = token
+    this.#begin()
   }
 
   end(): void {
     this.#term?.over.abort()
     this.#term = undefined
+    this.#next = undefined
+    this.#tell()
+  }
+
+  #begin(): void {
+    if (this.#next === undefined || this.#isWorking) return
+    this.#term = { token: this.#next, over: new AbortController() }
+    this.#next = undefined
     this.#tell()
   }
 
@@ -59,13 +70,17 @@ export class Leadership {
         await untilAborted(AbortSignal.any([changed, stop]))
         continue
       }
+      this.#isWorking = true
       try {
         await work(AbortSignal.any([stop, term.over.signal]))
       } catch (thrown) {
         if (asTirelessError(thrown).code !== 'store_fenced') throw thrown
+      } finally {
+        this.#isWorking = false
       }
       // A refused write tells that another process leads, before the next renewal does.
       if (this.#term === term && !stop.aborted) this.end()
+      this.#begin()
     }
   }
 
@@ -81,8 +96,12 @@ const LEADER_OPS: ReadonlySet<Op['op']> = new Set([
   ...(['cycle_begin', 'cycle_end', 'schedule_fired', 'delivered', 'undelivered', 'part_sent', 'postpone'] as const),
 ])
 
-const isForLeader = (op: Op): boolean =>
-  LEADER_OPS.has(op.op) || (op.op === 'enqueue' && op.dispatches.some(({ cycle_id }) => cycle_id !== undefined))
+/** Also what a cycle dispatches, and what it writes to documents. */
+function isForLeader(op: Op): boolean {
+  if (op.op === 'enqueue') return op.dispatches.some(({ cycle_id }) => cycle_id !== undefined)
+  if (op.op === 'document') return op.cycle_id !== null
+  return LEADER_OPS.has(op.op)
+}
 
 /** A shared store that gets the leader's fence with everything that only the leader may write. */
 export function fenceLeader(store: Store, leadership: Pick<Leadership, 'fence'>): Store {
