@@ -6,7 +6,6 @@ import { LIVE_SOURCES } from '../../src/engine/live-sources.ts'
 import { Breaker } from '../../src/engine/request/model-fallback.ts'
 import type { Engine } from '../../src/engine/run.ts'
 import { MEMORY_KINDS } from '../../src/memory/memory-kinds.ts'
-import type { Clock } from '../../src/ports/clock.ts'
 import type { Env } from '../../src/ports/env.ts'
 import { singleModel } from '../../src/ports/model.ts'
 import { NO_SECRETS } from '../../src/ports/secrets.ts'
@@ -32,11 +31,7 @@ import { hasUndo } from './undo-plan.ts'
 import type { World } from './world.ts'
 
 export function composeEngine(world: World, proc: SimProcess, store: Store): Engine {
-  const clock: Clock = {
-    now: () => world.wall,
-    monotonic: () => world.monotonic,
-    sleep: (ms, signal) => world.sleep(proc, ms, signal),
-  }
+  const { clock } = proc
   const ids = { next: () => world.nextId() }
   const own = simTools(world, proc)
   const isFamily = hasSubAgents(world.plan.seed)

@@ -88,4 +88,4 @@ export class Faults {
   }
 }
 
-const isProcessFault = (fault: Fault): fault is ProcessFault => fault.kind === 'crash' || fault.kind === 'pause'
+const isProcessFault = (fault: Fault): fault is ProcessFault => ['crash', 'pause', 'stop', 'cut'].includes(fault.kind)

@@ -6,6 +6,7 @@ import { isTerminal } from '../../src/domain/dispatch.ts'
 import { asTirelessError } from '../../src/domain/error.ts'
 import type { Resolution } from '../../src/domain/unknown-outcome.ts'
 import { callKeyOf } from './ground-truth.ts'
+import { homeFor } from './homes.ts'
 import type { Task, UserAction } from './plan.ts'
 import { ASSISTANT } from './ports/talk.ts'
 import { SimProcess } from './process.ts'
@@ -198,12 +199,14 @@ export class Humans {
 
   /** Runs a command in the process that holds the home, or else in a process of its own. */
   async #runCommand(what: string, command: string, input: object): Promise<void> {
-    const holder = this.#world.homeHolder()
+    const home = homeFor(this.#world, what, this.#world.events)
+    const holder = home ? home.holder() : this.#world.homeHolder()
     // Another process holds the lock and does not answer.
-    if (!holder && this.#world.isHomeLocked()) return
-    const proc = holder ?? new SimProcess(this.#world)
+    if (!holder && (home ? home.isLocked() : this.#world.isHomeLocked())) return
+    const proc = holder ?? new SimProcess(this.#world, home)
     this.#world.logEvent(`${proc.id} asked ${command} ${JSON.stringify(input)}`)
     if (command === 'flood') this.#world.counters.add('flood of messages')
+    if (command === 'queue cancel' && home) this.#countCancel(proc, (input as { readonly id: string }).id)
     try {
       const output = await (holder ? proc.runCommand(command, input) : proc.runToExit(command, input))
       this.#answered.add(what)
@@ -211,6 +214,11 @@ export class Humans {
     } catch (thrown) {
       this.#checkErrorExpected(command, thrown, proc)
     }
+  }
+
+  #countCancel({ epoch }: SimProcess, id: string): void {
+    const row = this.#world.mirror.dispatches.get(id)
+    if (row?.status === 'running' && row.epoch !== epoch) this.#world.counters.add('run cancelled from another home')
   }
 
   /** Whatever was acknowledged must be in the store. */
@@ -258,8 +266,10 @@ export class Humans {
   #checkErrorExpected(command: string, thrown: unknown, proc: SimProcess): void {
     const { code, message } = asTirelessError(thrown)
     const known =
-      (code === 'store_failed' && Number.isFinite(proc.diskFailedAt)) ||
+      (code === 'store_failed' && (Number.isFinite(proc.diskFailedAt) || proc.lostStore)) ||
       (code === 'store_fenced' && proc.superseded) ||
+      // Another process leads, or leads by now.
+      ((code === 'conflict' || code === 'store_fenced') && command === 'cycle now' && proc.home !== undefined) ||
       (code === 'aborted' && command === 'cycle now') ||
       (code === 'not_found' && this.#world.mirror.pruned.size > 0) ||
       (code === 'conflict' && (command === 'unknowns resolve' || command.startsWith('approvals '))) ||

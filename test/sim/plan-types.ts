@@ -22,7 +22,20 @@ export const BOUNDARIES = [
  * unknown outcome was written. `copy`: before a check reads a copy of a workspace, or before one is made or merged for
  * a sub-agent. `posted`: after a reply was written. `restore`: before an undo changes a file.
  */
-export type Boundary = (typeof BOUNDARIES)[number] | 'file' | 'resolved' | 'copy' | 'posted' | 'restore'
+export type Boundary =
+  | (typeof BOUNDARIES)[number]
+  | 'file'
+  | 'resolved'
+  | 'copy'
+  | 'posted'
+  | 'restore'
+  | SharedBoundary
+
+/**
+ * Only with several processes. `begun`: after a cycle was begun. `notified`: a notification of the store arrives.
+ * `deliver`: before a channel accepts a message; `accepted`: after it.
+ */
+type SharedBoundary = 'begun' | 'notified' | 'deliver' | 'accepted'
 
 export const PROVIDER_TROUBLES = [
   'model_unavailable',
@@ -80,6 +93,18 @@ export type ProcessFault =
     })
   /** The process stops for `events` events, while another process takes over. */
   | (Item & { readonly kind: 'pause'; readonly at: Boundary; readonly nth: number; readonly events: number })
+  /** SIGSTOP: one of several processes stops for a time; nobody takes its home. */
+  | (Item & { readonly kind: 'stop'; readonly at: Boundary; readonly nth: number; readonly ms: number })
+  | (Item & Cut & { readonly kind: 'cut'; readonly at: Boundary; readonly nth: number })
+
+/** A process cannot reach the store for a time. */
+export interface Cut {
+  readonly ms: number
+  /** `replies`: what was asked arrives at the store, and only its answer is lost. */
+  readonly loses: 'requests' | 'replies'
+  /** The store restarts: no process reaches it. */
+  readonly all: boolean
+}
 
 /** A fault of the nth call of a kind. */
 export type CallFault = Item & { readonly nth: number } & (
@@ -103,6 +128,8 @@ export type EnvironmentFault =
   /** From that process on, the tools of interrupted calls are not offered; `removed`: they are not even known. */
   | (Item & { readonly kind: 'withdraw'; readonly fromProcess: number; readonly removed: boolean })
   | (Item & { readonly kind: 'wall'; readonly at: number; readonly by: number })
+  /** The clock of one of several machines jumps. */
+  | (Item & { readonly kind: 'clock'; readonly at: number; readonly home: number; readonly by: number })
   /** SIGTERM, and a second one `patience` events later. */
   | (Item & { readonly kind: 'term'; readonly at: number; readonly patience: number })
 
@@ -129,6 +156,10 @@ export const TYPICAL_VISITS: Readonly<Record<Boundary, number>> = {
   copy: 6,
   posted: 1,
   restore: 2,
+  begun: 12,
+  notified: 60,
+  deliver: 12,
+  accepted: 12,
 }
 
 export const times = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))

@@ -25,6 +25,7 @@ import {
   type ResidentPlan,
   type SetSlice,
 } from './resident-plan.ts'
+import { drawSeveral, drawSeveralFaults, hasSeveralProcesses, type SeveralPlan, withBeats } from './several-plan.ts'
 import { type Cancel, drawCancels, drawRunLimit, drawSubAgentFault, hasSubAgents } from './sub-agent-plan.ts'
 import { drawTalk, drawTalkFault, hasTalk, type Say } from './talk-plan.ts'
 import {
@@ -100,6 +101,7 @@ export interface Plan {
   readonly runLimit?: number
   readonly kernel?: KernelPlan
   readonly residents?: readonly ResidentPlan[]
+  readonly several?: SeveralPlan
   readonly tasks: readonly Task[]
   readonly actions: readonly UserAction[]
   readonly faults: readonly Fault[]
@@ -113,6 +115,7 @@ const RETENTION_SEEDS: ReadonlySet<number> = new Set([3])
 /** By another remainder, so that these worlds overlap with all kinds above. */
 const hasRepeatedCrash = (seed: number): boolean => seed % 11 === 5
 const hasFlood = (seed: number): boolean => seed % 13 === 4
+const hasRetention = (seed: number): boolean => RETENTION_SEEDS.has(seed % 7) && !hasSeveralProcesses(seed)
 /** A process crashes right after it has written the resolution of an unknown outcome. */
 const crashesOnResolution = (seed: number): boolean => seed % 4 === 2
 /** A run that has made progress is resumed once too often. Only in worlds with a gate. */
@@ -124,13 +127,25 @@ const SMALL_CONTEXT = 4_000
 const TYPICAL_RESERVATION = 5_000
 
 export function drawPlan(seed: number): Plan {
-  const hasKernel = KERNEL_SEEDS.has(seed % 7)
-  const kernel = hasKernel ? drawKernel(seed) : undefined
+  const isShared = hasSeveralProcesses(seed)
+  const hasKernel = KERNEL_SEEDS.has(seed % 7) || isShared
+  const drawn = hasKernel ? drawKernel(seed) : undefined
+  const kernel = drawn && isShared ? withBeats(seed, drawn) : drawn
   const faultEvents =
     (150 + integerBelow(seed, 250, 'storm')) *
-    (hasKernel ? 4 : hasTalk(seed) || hasSubAgents(seed) ? 3 : hasUndo(seed) || hasResidents(seed) ? 2 : 1)
+    (isShared
+      ? 6
+      : hasKernel
+        ? 4
+        : hasTalk(seed) || hasSubAgents(seed)
+          ? 3
+          : hasUndo(seed) || hasResidents(seed)
+            ? 2
+            : 1)
   const runLimit = hasSubAgents(seed) ? drawRunLimit(seed) : undefined
-  const tasks = times((hasUndo(seed) ? 3 : 1) + integerBelow(seed, 3, 'tasks'), (i) => drawTask(seed, i, faultEvents))
+  const tasks = times((hasUndo(seed) || isShared ? 3 : 1) + integerBelow(seed, 3, 'tasks'), (i) =>
+    drawTask(seed, i, faultEvents),
+  )
   return {
     seed,
     faultEvents,
@@ -145,20 +160,23 @@ export function drawPlan(seed: number): Plan {
       : {}),
     tasks,
     ...(kernel ? { kernel } : {}),
+    ...(isShared ? { several: drawSeveral(seed) } : {}),
     ...(hasResidents(seed) ? { residents: drawResidents(seed) } : {}),
     actions: [
       ...times(integerBelow(seed, 9, 'acts'), (i) => drawAction(seed, i, faultEvents, tasks)),
       ...times(hasKernel ? integerBelow(seed, 9, 'reign') : 0, (i) => drawKernelAction(seed, i, faultEvents)),
       ...times(hasFlood(seed) ? 1 + integerBelow(seed, 2, 'floods') : 0, (i) => drawFlood(seed, i, faultEvents, tasks)),
-      ...times(RETENTION_SEEDS.has(seed % 7) ? 1 + integerBelow(seed, 4, 'retains') : 0, (i) =>
-        drawRetain(seed, i, faultEvents),
-      ),
+      ...times(hasRetention(seed) ? 1 + integerBelow(seed, 4, 'retains') : 0, (i) => drawRetain(seed, i, faultEvents)),
       ...(hasTalk(seed) ? drawTalk(seed, faultEvents) : []),
-      ...(hasSubAgents(seed) ? drawCancels(seed, faultEvents) : []),
+      ...(hasSubAgents(seed) || isShared ? drawCancels(seed, faultEvents) : []),
       ...(hasUndo(seed) ? drawUndos(seed, faultEvents) : []),
       ...(hasResidents(seed) ? drawObservations(seed, faultEvents) : []),
     ],
-    faults: kernel?.late ? [drawLateDispatch(seed, 0)] : drawFaults(seed, faultEvents, hasKernel),
+    faults: isShared
+      ? drawSeveralFaults(seed, faultEvents)
+      : kernel?.late
+        ? [drawLateDispatch(seed, 0)]
+        : drawFaults(seed, faultEvents, hasKernel),
   }
 }
 

@@ -82,7 +82,7 @@ const WEIGHTS = {
 } as const satisfies Record<RandomFaultKind, number>
 
 /** The faults that are drawn by weight; the other kinds are drawn separately. */
-type RandomFaultKind = Exclude<Fault['kind'], 'rival' | 'late' | 'garbage'>
+type RandomFaultKind = Exclude<Fault['kind'], 'rival' | 'late' | 'garbage' | 'stop' | 'cut' | 'clock'>
 
 function pickByWeight(draw: number): RandomFaultKind {
   let left = draw * 100

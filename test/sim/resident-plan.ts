@@ -3,6 +3,7 @@
 import type { OverrunPolicy } from '../../src/domain/schedule.ts'
 import { type Boundary, type Fault, type Item, TYPICAL_VISITS, times, type When } from './plan-types.ts'
 import { chance, integerBelow, oneOf } from './random.ts'
+import { hasSeveralProcesses } from './several-plan.ts'
 
 export interface ResidentPlan {
   readonly agent_id: string
@@ -31,7 +32,8 @@ export interface SetSlice extends Item, When {
 const isKernelSeed = (seed: number): boolean => [1, 6].includes(seed % 7)
 
 /** By a remainder that no hinted world of another variant has. */
-export const hasResidents = (seed: number): boolean => seed % 8 === 0 && !isKernelSeed(seed)
+export const hasResidents = (seed: number): boolean =>
+  seed % 8 === 0 && !isKernelSeed(seed) && !hasSeveralProcesses(seed)
 
 const RATES = [0.1, 0.5, 1, 3, 10] as const
 const SLICES = ['mouse', 'line'] as const

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AnyTool } from '../../src/ports/tool.ts'
-import { Counters } from './branch-counters.ts'
+import { type Branch, Counters } from './branch-counters.ts'
 import { forbidRealWorld } from './forbid-real-world.ts'
 import { drawPlan, itemsOf } from './plan.ts'
 import { runChunk } from './seed-workers.ts'
@@ -17,6 +17,14 @@ const SEEDS = 40
 /** Most variants are caught much earlier; the test fails only for one that is never caught. */
 const MAX_SEEDS = 300
 
+/** Worlds of several processes, beside those among the first ones. */
+const SEVERAL_SEEDS = [44, 57, 70, 83, 96]
+const TAKEOVER_BRANCHES: readonly Branch[] = [
+  ...(['process stopped for a time', 'process cut off from the store', 'process joined again'] as const),
+  ...(['work of a lost process taken over', 'lead taken over', 'leader lost during a cycle'] as const),
+  ...(['write of a former leader refused', 'notification lost', 'message delivered'] as const),
+]
+
 describe('simulation', () => {
   test(`I1, I2, I3, I4, I8: ${SEEDS} worlds full of faults break no invariant`, async (t) => {
     const counters = new Counters()
@@ -27,6 +35,16 @@ describe('simulation', () => {
     const taken = counters.all().filter(([, n]) => n > 0)
     t.diagnostic(`${taken.length} of ${counters.all().length} branches taken`)
     assert.ok(taken.length > 50, 'the worlds take most branches')
+  })
+
+  test('E15: several processes on one store take over from each other, and break no invariant', async () => {
+    const counters = new Counters()
+    for (const seed of SEVERAL_SEEDS) {
+      const { violation, counts } = await simulate(drawPlan(seed))
+      assert.equal(violation, undefined, `npm run sim -- --seed ${seed}`)
+      counters.addAll(counts)
+    }
+    for (const branch of TAKEOVER_BRANCHES) assert.ok(counters.get(branch) > 0, `no world took the branch: ${branch}`)
   })
 
   test('the same seed gives the same world, event by event; another seed gives another world', async () => {

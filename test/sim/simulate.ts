@@ -1,6 +1,5 @@
 /** Runs one world from start to end: a phase of faults, then a calm phase until everything has come to rest. */
 
-import { isTerminal } from '../../src/domain/dispatch.ts'
 import { MAX_CYCLE_MS } from '../../src/kernel/loop.ts'
 import type { Branch } from './branch-counters.ts'
 import { checkReplays } from './check-replays.ts'
@@ -15,8 +14,10 @@ import {
 } from './invariants/end-state.ts'
 import { checkNothingPrunable } from './invariants/retention.ts'
 import type { Plan } from './plan.ts'
+import { planEvents, takeDueEvents, terminate } from './planned-events.ts'
 import { SimProcess } from './process.ts'
 import { integerBelow, oneOf } from './random.ts'
+import { runTogether, settleTogether } from './simulate-several.ts'
 import { UNBROKEN, type Variant } from './variants.ts'
 import { type Violation, World } from './world.ts'
 
@@ -44,9 +45,10 @@ export async function simulate(
   const world = new World(plan, options.variant ?? UNBROKEN, options)
   try {
     const humans = new Humans(world)
-    await runFaultPhase(world, humans)
+    await (plan.several ? runTogether(world, humans) : runFaultPhase(world, humans))
     if (!world.violation) await runCalmPhase(world, humans)
     if (!world.violation) checkEndState(world)
+    if (!world.violation) world.several.deliveries.checkEnd()
     if (!world.violation && world.variant === UNBROKEN) await checkReplays(world)
     if (!world.violation) await checkRetention(world)
     return {
@@ -60,14 +62,6 @@ export async function simulate(
   } finally {
     world.db.close()
   }
-}
-
-interface PlannedEvent {
-  readonly at: number
-  readonly duringRequest?: number | undefined
-  readonly duringMove?: number | undefined
-  readonly afterEnds?: number | undefined
-  perform(): void
 }
 
 async function runFaultPhase(world: World, humans: Humans): Promise<void> {
@@ -88,61 +82,6 @@ async function runFaultPhase(world: World, humans: Humans): Promise<void> {
       startProcess(world, startInput(world))
     if (!(await world.deliverNext())) resumePaused(world)
   }
-}
-
-/** Takes the events that are due; when nothing else can happen, the next one. */
-function takeDueEvents(planned: PlannedEvent[], world: World, quiet: boolean): readonly PlannedEvent[] {
-  const ends = [...world.mirror.dispatches.values()].filter(({ status }) => isTerminal(status)).length
-  const isDue = ({ at, duringRequest, duringMove, afterEnds }: PlannedEvent): boolean =>
-    at <= world.events ||
-    (afterEnds ?? Infinity) <= ends ||
-    (duringRequest ?? Infinity) <= world.truth.paid ||
-    (duringMove ?? Infinity) <= world.moves.count
-  const due = planned.filter(isDue)
-  const isNext = ({ afterEnds }: PlannedEvent): boolean => afterEnds === undefined
-  const taken = due.length === 0 && quiet ? planned.filter(isNext).slice(0, 1) : due
-  for (const one of taken) planned.splice(planned.indexOf(one), 1)
-  return taken
-}
-
-function planEvents(world: World, humans: Humans): PlannedEvent[] {
-  const { tasks, actions, faults } = world.plan
-  const planned: PlannedEvent[] = [
-    ...tasks.map((task) => ({ at: task.at, perform: () => void humans.requestTask(task) })),
-    ...tasks.flatMap((task) =>
-      task.repeatedAt === undefined ? [] : [{ at: task.repeatedAt, perform: () => void humans.requestTask(task) }],
-    ),
-    ...actions
-      .filter((action) => action.kind !== 'edit' || action.duringReplace === undefined)
-      .map((action) => ({
-        at: action.at,
-        duringRequest: action.duringRequest,
-        duringMove: action.duringMove,
-        afterEnds: action.afterEnds,
-        perform: () => void humans.perform(action),
-      })),
-    ...faults.flatMap((fault) => {
-      if (fault.kind === 'wall') return [{ at: fault.at, perform: () => stepWallClock(world, fault.by) }]
-      return fault.kind === 'term' ? [{ at: fault.at, perform: () => terminate(world, fault.patience) }] : []
-    }),
-  ]
-  return planned.sort((a, b) => a.at - b.at)
-}
-
-function stepWallClock(world: World, by: number): void {
-  world.counters.add('wall clock stepped')
-  world.logEvent(`wall clock stepped by ${by} ms`)
-  world.wall += by
-  world.beatTiming.excuseDelay()
-}
-
-function terminate(world: World, patience: number): void {
-  const proc = world.homeHolder()
-  if (!proc || proc.term.signal.aborted) return
-  world.counters.add('SIGTERM')
-  world.logEvent(`${proc.id} SIGTERM`)
-  proc.abortAt = world.events + patience
-  proc.term.abort()
 }
 
 /** Every process is paused: lets time pass, then resumes them. */
@@ -208,8 +147,9 @@ function startSingleCycle(world: World): void {
 /** No more faults: processes start and exit, users reply and time passes until nothing is left to do. */
 async function runCalmPhase(world: World, humans: Humans): Promise<void> {
   world.faults.ended = true
-  for (const proc of world.processes) if (proc.state === 'up' || proc.state === 'paused') proc.crash('killed')
   const rest = (): Promise<void> => runUntilAllExit(world)
+  if (world.plan.several) await settleTogether(world, humans, rest)
+  for (const proc of world.processes) if (proc.state === 'up' || proc.state === 'paused') proc.crash('killed')
   await humans.retryUnanswered(rest)
   for (let round = 0; round < MAX_ROUNDS && !world.violation; round++) {
     startProcess(world, { until_idle: true })
@@ -220,9 +160,11 @@ async function runCalmPhase(world: World, humans: Humans): Promise<void> {
     }
     const waiting = unfinishedDispatches(world)
     const open = [...world.mirror.approvals.values()].filter(({ status }) => status === 'open')
-    if (waiting.length === 0 && open.length === 0 && !world.looks.hasUnread()) return checkIdleProcess(world)
+    const messages = world.several.deliveries.pendingDues()
+    if (waiting.length === 0 && open.length === 0 && messages.length === 0 && !world.looks.hasUnread())
+      return checkIdleProcess(world)
     const expiring = open.map(({ expires_at }) => expires_at)
-    const due = waiting.flatMap((row) => (row.due === null ? [] : [row.due])).concat(expiring)
+    const due = waiting.flatMap((row) => (row.due === null ? [] : [row.due])).concat(expiring, messages)
     if (due.length > 0) world.advanceTime(Math.max(0, Math.min(...due) - world.wall))
   }
   world.fail('liveness', `not at rest after ${MAX_ROUNDS} rounds: ${JSON.stringify(unfinishedDispatches(world))}`)

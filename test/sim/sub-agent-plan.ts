@@ -2,6 +2,7 @@
 
 import { type Boundary, type Fault, type Item, TYPICAL_VISITS, times, type When } from './plan-types.ts'
 import { chance, integerBelow, oneOf } from './random.ts'
+import { hasSeveralProcesses } from './several-plan.ts'
 
 /** A user cancels the run of a task, or one of the sub-agents that work by then. */
 export interface Cancel extends Item, When {
@@ -11,7 +12,7 @@ export interface Cancel extends Item, When {
 }
 
 /** By a remainder that no hinted world of another variant has. */
-export const hasSubAgents = (seed: number): boolean => seed % 12 === 9
+export const hasSubAgents = (seed: number): boolean => seed % 12 === 9 && !hasSeveralProcesses(seed)
 
 /** Some runs have no limit of their own. In millionths of a dollar. */
 const LOWEST_LIMIT = 40_000

@@ -3,6 +3,7 @@
 import { storePairedChats } from '../../src/kernel/notify/pairing.ts'
 import { type Boundary, type Fault, type Item, TYPICAL_VISITS, times, type When } from './plan-types.ts'
 import { chance, integerBelow, oneOf } from './random.ts'
+import { hasSeveralProcesses } from './several-plan.ts'
 
 /** A person says something in a chat of a channel, in a terminal, or to one session. */
 export interface Say extends Item, When {
@@ -30,7 +31,7 @@ const HIGHEST_NUMBER_OF_MESSAGES = 6
 const REDELIVERED = 0.3
 
 /** By a remainder that no other kind of world uses. */
-export const hasTalk = (seed: number): boolean => seed % 8 === 7
+export const hasTalk = (seed: number): boolean => seed % 8 === 7 && !hasSeveralProcesses(seed)
 
 export function drawTalk(seed: number, faultEvents: number): readonly Say[] {
   const said = times(2 + integerBelow(seed, HIGHEST_NUMBER_OF_MESSAGES - 1, 'said'), (i) =>

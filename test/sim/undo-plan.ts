@@ -2,6 +2,7 @@
 
 import { type Boundary, type Fault, type Item, TYPICAL_VISITS, times, type When } from './plan-types.ts'
 import { chance, integerBelow, oneOf } from './random.ts'
+import { hasSeveralProcesses } from './several-plan.ts'
 
 /** A user takes back what one of the runs did, whether or not others have written since. */
 export interface Undo extends Item, When {
@@ -11,7 +12,7 @@ export interface Undo extends Item, When {
 const isKernelSeed = (seed: number): boolean => [1, 6].includes(seed % 7)
 
 /** By a remainder that no hinted world of another variant has. Without a kernel, which has documents to take back. */
-export const hasUndo = (seed: number): boolean => seed % 16 === 10 && !isKernelSeed(seed)
+export const hasUndo = (seed: number): boolean => seed % 16 === 10 && !isKernelSeed(seed) && !hasSeveralProcesses(seed)
 
 /** Once some runs have ended, while others work; the last ones after everything else. */
 export const drawUndos = (seed: number, faultEvents: number): readonly Undo[] =>

@@ -17,6 +17,7 @@ import { INBOX_VARIANTS } from './inbox-variants.ts'
 import { KERNEL_VARIANTS } from './kernel-variants.ts'
 import { MONEY_VARIANTS } from './money-variants.ts'
 import { RESIDENT_VARIANTS } from './resident-variants.ts'
+import { SEVERAL_VARIANTS } from './several-variants.ts'
 import { SUB_AGENT_VARIANTS } from './sub-agent-variants.ts'
 import { TALK_VARIANTS } from './talk-variants.ts'
 import { UNDO_VARIANTS } from './undo-variants.ts'
@@ -28,6 +29,10 @@ export interface Variant {
   readonly seed?: number
   /** No process is told that there is work. */
   readonly withoutWakeSignal?: boolean
+  /** No process is told of the commits of others, and none looks for them. */
+  readonly withoutChanges?: boolean
+  /** The store takes the instants of leases from the clocks of the processes. */
+  readonly leaseOnWorkersClock?: boolean
   /** Replaces the kernel's wake signal. `stop`: aborted on SIGTERM. */
   wrapWakeSignal?(wakeSignal: WakeSignal, stop: AbortSignal): WakeSignal
   /** Replaces the batches on their way to the writer. */
@@ -153,6 +158,7 @@ export const VARIANTS: readonly Variant[] = [
   ...SUB_AGENT_VARIANTS,
   ...UNDO_VARIANTS,
   ...RESIDENT_VARIANTS,
+  ...SEVERAL_VARIANTS,
   // Bugs that the simulator found, put back.
   {
     name: 'crashes-never-forgotten',
@@ -168,7 +174,7 @@ export const VARIANTS: readonly Variant[] = [
       },
     }),
   },
-  { name: 'word-told-later', seed: 34, store: splitCommit('resolve') },
+  { name: 'word-told-later', seed: 10, store: splitCommit('resolve') },
   {
     name: 'word-taken-back',
     seed: 8,

@@ -14,6 +14,7 @@ import { Counters } from './branch-counters.ts'
 import { openEmptyDatabase } from './database.ts'
 import { Faults } from './faults.ts'
 import { GroundTruth } from './ground-truth.ts'
+import { homesOf, type SimHome } from './homes.ts'
 import { BeatTiming } from './invariants/beat-timing.ts'
 import { Conversations } from './invariants/conversation.ts'
 import { Cycles } from './invariants/cycles.ts'
@@ -26,12 +27,13 @@ import { StoreMirror } from './invariants/store-mirror.ts'
 import { SubAgents } from './invariants/sub-agents.ts'
 import { Talk } from './invariants/talk.ts'
 import { Todos } from './invariants/todos.ts'
-import { type PendingCall, PendingCalls, wasAbandoned } from './pending-calls.ts'
+import { type AbortHandling, type OutsideCall, type PendingCall, PendingCalls, wasAbandoned } from './pending-calls.ts'
 import type { Boundary, Plan } from './plan.ts'
 import { VersionedFiles } from './ports/versioned-files.ts'
 import { Workspaces } from './ports/workspace.ts'
 import type { SimProcess } from './process.ts'
 import { chance, integerBelow, type Key } from './random.ts'
+import { SeveralProcesses } from './several-processes.ts'
 import { hasTalk, PAIRING } from './talk-plan.ts'
 import type { Variant } from './variants.ts'
 
@@ -50,19 +52,6 @@ export interface Violation {
   readonly invariant: string
   readonly message: string
   readonly event: number
-}
-
-export interface AbortHandling<T> {
-  readonly signal: AbortSignal
-  /** Gives the result of a call that is aborted. */
-  readonly onAbort: () => T
-}
-
-interface OutsideCall<T> {
-  readonly kind: Boundary
-  readonly label: string
-  readonly work: () => T
-  readonly abortHandling?: AbortHandling<T> | undefined
 }
 
 export class World {
@@ -90,6 +79,8 @@ export class World {
   /** The files of the kernel's folder. */
   readonly files = new Map<string, string>()
   readonly processes: SimProcess[] = []
+  readonly homes: readonly SimHome[]
+  readonly several: SeveralProcesses
   readonly log: string[] | undefined
   violation: Violation | undefined
   events = 0
@@ -112,6 +103,8 @@ export class World {
     this.reader = createStoreReader(this.db)
     this.mirror = new StoreMirror(this)
     this.truth = new GroundTruth(this)
+    this.homes = homesOf(this)
+    this.several = new SeveralProcesses(this)
     if (hasTalk(plan.seed)) this.writer.apply([encodeBatch({ ops: [PAIRING] })])
   }
 
@@ -169,60 +162,21 @@ export class World {
 
   /** A call that the world answers at a time of its choice. A dead process gets no answer. */
   io<T>(proc: SimProcess, kind: Boundary, label: string, work: () => T, abortHandling?: AbortHandling<T>): Promise<T> {
-    return this.#enter(proc, { kind, label, work, abortHandling })
+    return this.#pending.enter(proc, { kind, label, work, abortHandling }, { since: this.monotonic, due: undefined })
   }
 
   /** Like `io`, but not answered before `ms` have passed. */
   ioAfter<T>(proc: SimProcess, ms: number, call: OutsideCall<T>): Promise<T> {
-    return this.#enter(proc, call, this.monotonic + ms)
+    return this.#pending.enter(proc, call, { since: this.monotonic, due: this.monotonic + ms })
   }
 
-  #enter<T>(proc: SimProcess, { kind, label, work, abortHandling }: OutsideCall<T>, due?: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (proc.state === 'dead' || proc.state === 'exited') return
-      let answer = work
-      const entry: PendingCall = {
-        ...{ proc, kind, label, due, since: this.monotonic },
-        deliver() {
-          try {
-            resolve(answer())
-          } catch (thrown) {
-            reject(thrown)
-          }
-        },
-      }
-      const interrupt = (): void => {
-        if (abortHandling) answer = abortHandling.onAbort
-        entry.due = undefined
-      }
-      if (abortHandling?.signal.aborted) interrupt()
-      else abortHandling?.signal.addEventListener('abort', interrupt, { once: true })
-      this.#pending.add(entry)
-    })
-  }
-
-  /** A sleeper resolves at once on abort, as the contract of the clock says. */
   sleep(proc: SimProcess, ms: number, signal: AbortSignal | undefined): Promise<void> {
-    if (!(ms > 0) || signal?.aborted) return Promise.resolve()
-    return new Promise((resolve) => {
-      if (proc.state === 'dead' || proc.state === 'exited') return
-      const entry: PendingCall = {
-        ...{ proc, kind: 'sleep', label: '', since: this.monotonic, deliver: resolve },
-        // The clocks of the world count whole milliseconds.
-        due: this.monotonic + Math.ceil(ms),
-      }
-      const wake = (): void => {
-        this.#pending.remove(entry)
-        resolve()
-      }
-      signal?.addEventListener('abort', wake, { once: true })
-      this.#pending.add(entry)
-    })
+    return this.#pending.sleep(proc, { ms, since: this.monotonic, signal })
   }
 
   /** Calls that the process still waits for, except those that it abandoned. */
   pendingOf(proc: SimProcess): readonly string[] {
-    const own = this.#pending.of(proc).filter((entry) => !this.#isAbandoned(entry))
+    const own = this.#pending.of(proc).filter((entry) => entry.kind !== 'notified' && !this.#isAbandoned(entry))
     return own.map(({ kind, label }) => `${kind} ${label}`)
   }
 
@@ -239,6 +193,11 @@ export class World {
   advanceTime(ms: number): void {
     this.monotonic += ms
     this.wall += ms
+  }
+
+  /** When the next entry can be delivered, if time passes. */
+  nextDueAt(): number {
+    return this.#pending.nextDue(this.monotonic)?.due ?? Number.POSITIVE_INFINITY
   }
 
   /** Tells whether nothing can be delivered unless time passes. */
@@ -258,13 +217,15 @@ export class World {
     const hit = this.faults.faultAtBoundary(proc, kind, this.counters)
     this.logEvent(`${proc.id} ${kind} ${label}${hit ? ` ${hit.kind}` : ''}`)
     if (hit?.kind === 'crash') proc.crash('crashed')
-    else if (hit?.kind === 'pause') {
+    else if (hit) {
       this.#pending.add(entry)
-      proc.pause(this.events + hit.events)
-    } else entry.deliver()
+      proc.suffer(hit)
+    } else if (this.#pending.isCutOff(entry, this.monotonic)) proc.giveUp(entry)
+    else entry.deliver()
     await this.flushPromises()
     this.#checkAlive()
     this.beatTiming.check()
+    this.several.check()
     return true
   }
 
@@ -288,11 +249,12 @@ export class World {
     const ready = this.#pending.ready(this.monotonic)
     const next = this.#pending.nextDue(this.monotonic)
     const ms = (next?.due ?? 0) - this.monotonic
-    const skipsTime = this.chance('impatient', this.events) < TIME_SKIP_CHANCE
+    // Several processes rely on answers in time; what hangs is a fault of the plan.
+    const skipsTime = this.plan.several === undefined && this.chance('impatient', this.events) < TIME_SKIP_CHANCE
     const canWait = next !== undefined && (this.plan.kernel === undefined || ms <= LONGEST_SKIP_MS)
     if (ready.length > 0 && !(skipsTime && canWait))
       return ready[integerBelow(this.plan.seed, ready.length, 'pick', this.events)]
     if (next) this.advanceTime(ms)
-    return next
+    return next?.call
   }
 }

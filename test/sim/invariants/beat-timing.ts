@@ -46,7 +46,7 @@ export class BeatTiming {
   /** Contract: called after every event. */
   check(): void {
     const { plan, wall, faults } = this.#world
-    if (!plan.kernel || faults.ended) return
+    if (!plan.kernel || plan.several || faults.ended) return
     for (const [proc, since] of this.#living) {
       if (proc.state !== 'up' || proc.term.signal.aborted || proc.superseded || Number.isFinite(proc.diskFailedAt))
         continue

@@ -6,10 +6,15 @@ import type { Batch, BatchOutcome, Op } from '../../../src/ports/store.ts'
 import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
+interface OpenCycle {
+  readonly by: SimProcess
+  readonly token: number | undefined
+}
+
 export class Cycles {
   readonly #world: World
-  /** Unfinished cycles, and the process that began each. */
-  readonly #open = new Map<string, SimProcess>()
+  /** Unfinished cycles, with the process that began each, and the token of its lead. */
+  readonly #open = new Map<string, OpenCycle>()
   readonly #beats = new Set<string>()
   readonly #rivalBeats = new Set<string>()
   /** Cycles whose beat another leader had fired. */
@@ -47,13 +52,14 @@ export class Cycles {
   }
 
   #onBegin(proc: SimProcess, { cycle_id, trigger, due }: Extract<Op, { op: 'cycle_begin' }>): void {
-    for (const [other, by] of this.#open) {
-      if (by.state === 'up' || by.state === 'paused')
+    for (const [other, open] of this.#open) {
+      const { by } = open
+      if (this.#isInCharge(open))
         this.#world.fail('I5', `${cycle_id} of process ${proc.id} begins during ${other} of process ${by.id}`)
       this.#world.counters.add('cycle interrupted')
       this.#open.delete(other)
     }
-    this.#open.set(cycle_id, proc)
+    this.#open.set(cycle_id, { by: proc, token: this.#world.several.leases.leader?.token })
     this.#world.counters.add(due === null ? 'cycle by command' : 'cycle of a beat')
     if (due === null) return
     const beat = `${trigger} ${due}`
@@ -63,8 +69,11 @@ export class Cycles {
   }
 
   #onEnd(proc: SimProcess, { cycle_id, status, dispatched, agents, error }: CycleResult): void {
-    const by = this.#open.get(cycle_id)
-    const wasCutShort = by?.state !== 'up' && by?.state !== 'paused' && error === ENDED_DURING_CYCLE
+    const open = this.#open.get(cycle_id)
+    const by = open?.by
+    const wasCutShort = open !== undefined && !this.#isInCharge(open) && error === ENDED_DURING_CYCLE
+    if (by === proc && open && this.#world.plan.several && !this.#isInCharge(open) && !wasCutShort)
+      this.#world.fail('I6', `${cycle_id} is ended by process ${proc.id} in a later term`)
     if (by !== proc && !(by && wasCutShort))
       this.#world.fail('I6', `${cycle_id} is ended by process ${proc.id}, which did not begin it`)
     this.#open.delete(cycle_id)
@@ -75,6 +84,17 @@ export class Cycles {
     if (status === 'success' && agents.some((agent) => agent.status === 'waiting'))
       this.#world.fail('E9', `${cycle_id} is a success, although an agent is waiting`)
     if (agents.length > dispatched) counters.add('cycle counts dispatches of earlier cycles')
+  }
+
+  /** Whether this process has begun a cycle and not ended it. */
+  isIn(proc: SimProcess): boolean {
+    return [...this.#open.values()].some(({ by }) => by === proc)
+  }
+
+  /** Of several processes, the leader is in charge; else the one that is alive. */
+  #isInCharge({ by, token }: OpenCycle): boolean {
+    const { plan, several } = this.#world
+    return plan.several ? several.leases.leader?.token === token : by.state === 'up' || by.state === 'paused'
   }
 
   /** Called at rest, after one more cycle. */

@@ -11,6 +11,7 @@ export function checkEffect(
   now: EffectOccurrence,
   before: readonly EffectOccurrence[],
 ): void {
+  if (world.plan.several) world.several.leases.checkInTime(proc, `${now.tool} ${now.key}`)
   if (now.stale) {
     world.counters.add('effect of a superseded process')
     return

@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/dispatch.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
 import { type Wait, wakesWait } from '../../../src/domain/wait.ts'
-import type { Op } from '../../../src/ports/store.ts'
+import type { Batch, BatchOutcome, Op, OpResults } from '../../../src/ports/store.ts'
 
 export interface DispatchRow {
   readonly n: number
@@ -42,6 +42,8 @@ export interface StatusChange {
   readonly was: DispatchRow
   readonly is: DispatchRow
   readonly ops: ReadonlySet<Op['op']>
+  /** Whether it was recovered from a process that died. */
+  readonly crashed: boolean
   /** Number of applied batches: one group may take a dispatch through several states. */
   readonly batches: number
   readonly epoch: number | undefined
@@ -57,7 +59,7 @@ export function checkRow(row: DispatchRow, fail: Fail): void {
 }
 
 export function checkStatusChange(
-  { was, is, ops, batches, epoch }: StatusChange,
+  { was, is, ops, crashed, batches, epoch }: StatusChange,
   streak: CrashStreak,
   fail: Fail,
 ): void {
@@ -75,7 +77,7 @@ export function checkStatusChange(
     if (is.epoch !== epoch) fail('I1', `${dispatch_id} is held by epoch ${is.epoch}, claimed by ${epoch}`)
     streak.wrote = false
   } else if (is.token !== was.token) fail('claim', `${dispatch_id}: token ${was.token} → ${is.token} without a claim`)
-  if (was.status === 'running' && ops.has('recover') && (is.status === 'pending' || is.status === 'dead')) {
+  if (was.status === 'running' && crashed && (is.status === 'pending' || is.status === 'dead')) {
     streak.crashesWithoutRecord = streak.wrote ? 0 : streak.crashesWithoutRecord + 1
     const due = streak.crashesWithoutRecord >= MAX_CRASHES_WITHOUT_RECORD ? 'dead' : 'pending'
     if (is.status !== due)
@@ -112,6 +114,27 @@ export function checkOrder(
   }
   const expected = due.map(({ dispatch_id }) => dispatch_id).join(', ')
   if (expected !== claimed.join(', ')) fail('claim', `${claimed.join(', ')} was claimed before ${expected}`)
+}
+
+/** The dispatches that a commit took from lost processes. */
+export function recoveredIds(batches: readonly Batch[], outcomes: readonly BatchOutcome[]): ReadonlySet<string> {
+  const results = batches.flatMap(({ ops }, i) => {
+    const outcome = outcomes[i]
+    return outcome?.ok ? ops.flatMap(({ op }, at) => (op === 'recover' ? [outcome.results[at]] : [])) : []
+  }) as readonly OpResults['recover'][]
+  return new Set(results.flatMap(({ recovered, dead }) => [...recovered, ...dead]))
+}
+
+export function checkTally(
+  dispatches: Iterable<DispatchRow>,
+  tally: readonly Record<string, unknown>[],
+  fail: Fail,
+): void {
+  const rows = new Map<string, number>()
+  for (const { status } of dispatches) rows.set(status, (rows.get(status) ?? 0) + 1)
+  for (const { status, n } of tally)
+    if (Number(n) !== (rows.get(String(status)) ?? 0))
+      fail('tally', `${status}: the tally is ${n}, there are ${rows.get(String(status)) ?? 0} rows`)
 }
 
 /** Case 74: no two dispatches run in one workspace. */

@@ -16,11 +16,13 @@ import {
   checkOrder,
   checkRow,
   checkStatusChange,
+  checkTally,
   checkWaiting,
   checkWorkspaces,
   type DispatchRow,
   dispatchRow,
   isUnchanged,
+  recoveredIds,
 } from './queue.ts'
 import { dropPruned } from './retention.ts'
 import { type CallState, newSession, type SessionState } from './session.ts'
@@ -66,6 +68,8 @@ export class StoreMirror {
     this.#journalEntries = Number(this.#all('SELECT max(n) AS n FROM journal')[0]?.n ?? 0)
   }
 
+  /** What was recovered from lost processes with this commit, if there are several; else all that was running is. */
+  #crashed: ReadonlySet<string> | undefined
   /** Number of journal entries before this commit. */
   #journalEntries = 0
   #commit(proc: SimProcess, batches: readonly Batch[], outcomes: readonly BatchOutcome[]): void {
@@ -81,6 +85,7 @@ export class StoreMirror {
     if (APPROVAL_OPS.some((op) => ops.has(op))) this.#readApprovals()
     if (ops.has('enqueue') || ops.has('open_session')) this.#readSessions()
     const closed = applied.flatMap((batch) => this.#readJournal(proc, batch))
+    this.#crashed = this.#world.plan.several ? recoveredIds(batches, outcomes) : undefined
     for (const [i, batch] of batches.entries())
       for (const branch of branchesOf(this, batch, outcomes[i])) this.#world.counters.add(branch)
     if ([...ops].every((op) => ROWLESS_OPS.has(op))) return
@@ -185,7 +190,8 @@ export class StoreMirror {
         this.crashStreaks.set(is.dispatch_id, { crashesWithoutRecord: 0, wrote: false })
         continue
       }
-      checkStatusChange({ was, is, ops, batches, epoch: proc.epoch }, this.#crashStreakOf(is), this.#fail)
+      const crashed = this.#crashed?.has(is.dispatch_id) ?? ops.has('recover')
+      checkStatusChange({ was, is, ops, crashed, batches, epoch: proc.epoch }, this.#crashStreakOf(is), this.#fail)
       if (ops.has('promote')) this.#checkDeadline(was, is, inboxBefore)
     }
     const gone = [...this.dispatches.keys()].filter((id) => !fresh.has(id))
@@ -219,15 +225,7 @@ export class StoreMirror {
     }
     checkInbox(this.inbox, latest, this.#fail)
     checkNoOrphanedApproval(this.approvals, (id) => inFlight.has(this.byId.get(id)?.n ?? 0), this.#fail)
-    this.#checkTally()
-  }
-
-  #checkTally(): void {
-    const rows = new Map<string, number>()
-    for (const { status } of this.dispatches.values()) rows.set(status, (rows.get(status) ?? 0) + 1)
-    for (const row of this.#all('SELECT status, n FROM tally'))
-      if (Number(row.n) !== (rows.get(String(row.status)) ?? 0))
-        this.#fail('tally', `${row.status}: the tally is ${row.n}, there are ${rows.get(String(row.status)) ?? 0} rows`)
+    checkTally(this.dispatches.values(), this.#all('SELECT status, n FROM tally'), this.#fail)
   }
 
   /** A resolution is final, except that `recheck` may find nothing and ask again. */

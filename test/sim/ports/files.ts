@@ -6,7 +6,7 @@ import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
 
 export function simFiles(world: World, proc: SimProcess): DocumentFiles {
-  const { files } = world
+  const files = proc.home?.files ?? world.files
   const contentOf = (name: string): DocumentFileContent => {
     const text = files.get(name)
     return text === undefined ? { kind: 'absent' } : { kind: 'text', text }

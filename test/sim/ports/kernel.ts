@@ -4,38 +4,54 @@ import { createDocuments, type ManagedDocuments } from '../../../src/adapters/do
 import type { KernelControl } from '../../../src/commands/lib/context.ts'
 import type { Agent } from '../../../src/domain/agent.ts'
 import type { Engine } from '../../../src/engine/run.ts'
+import type { CycleOutcome } from '../../../src/kernel/cycle/cycle.ts'
 import { recordBoot, recordCycle, recordInterruptedCycle } from '../../../src/kernel/cycle/recorder.ts'
 import { runSingleCycle } from '../../../src/kernel/cycle/single-cycle.ts'
 import { KernelLoop } from '../../../src/kernel/loop.ts'
+import type { Notifier } from '../../../src/kernel/notify/notifier.ts'
 import { type DrainAccess, runOnly } from '../../../src/kernel/queue/drain-only.ts'
+import type { Leadership } from '../../../src/kernel/queue/leadership.ts'
 import { dispatchManually } from '../../../src/kernel/queue/manual-dispatch.ts'
 import type { KernelDeps, KernelSettings } from '../../../src/kernel/settings.ts'
+import type { Op } from '../../../src/ports/store.ts'
 import { SEED_STATE } from '../invariants/state-document.ts'
 import type { AgentPlan, KernelPlan } from '../kernel-plan.ts'
 import type { SimProcess } from '../process.ts'
+import { CHANNEL } from '../talk-plan.ts'
 import type { World } from '../world.ts'
 import { simFiles } from './files.ts'
 
 export interface KernelParts extends DrainAccess, Pick<KernelDeps, 'hold'> {
   readonly engine: Engine
+  /** Of one of several processes on a shared store. */
+  readonly beside?: KernelBeside
+}
+
+interface KernelBeside {
+  readonly documents: ManagedDocuments
+  readonly notifier: Notifier
+  readonly leadership: Leadership
+  requireLead(): Promise<void>
 }
 
 export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, parts: KernelParts): KernelControl {
   let since: number | null = null
   const deps = createKernelDeps(world, proc, plan, parts)
-  const loop = new KernelLoop(deps, async ({ result }) => {
-    await recordCycle(deps, result)
-    return []
+  const { beside } = parts
+  const loop = new KernelLoop(deps, async (cycled) => {
+    await recordCycle(deps, cycled.result)
+    return beside ? [...(await beside.notifier.noticeOps(cycled, [])), reportOp(cycled, parts.clock.now())] : []
   })
   let interruptionRecorded: Promise<void> | undefined
   const boot = async (): Promise<void> => {
+    if (beside) await beside.requireLead()
     await recordBoot(deps, 'init')
     interruptionRecorded ??= recordInterruptedCycle(deps)
     await interruptionRecorded
   }
   return {
     isRunning: () => since !== null,
-    isElsewhere: () => false,
+    isElsewhere: () => beside !== undefined && !beside.leadership.isLeading,
     watchConfig: async () => {},
     nextBeatAt: () => loop.nextBeat(),
     nextBeatOf: () => undefined,
@@ -60,12 +76,20 @@ export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, part
         await loop.run(signal)
       } finally {
         since = null
+        if (beside) interruptionRecorded = undefined
         world.beatTiming.kernelStopped(proc)
       }
     },
     healthProblems: async () => [],
   }
 }
+
+/** Beside the notices, every cycle of several processes sends a message. */
+const reportOp = ({ result }: CycleOutcome, now: number): Op => ({
+  op: 'post',
+  message: { id: `report-${result.cycle_id}`, channel: CHANNEL, chat_id: null, kind: 'notice', text: result.status },
+  ...{ due: now, now },
+})
 
 function createKernelDeps(world: World, proc: SimProcess, plan: KernelPlan, parts: KernelParts): KernelDeps {
   const { engine, store, clock, wakeSignal, hold } = parts
@@ -76,7 +100,7 @@ function createKernelDeps(world: World, proc: SimProcess, plan: KernelPlan, part
     ids: engine.ids,
     models: engine.models,
     breaker: engine.breaker,
-    documents: createSimDocuments(world, proc, engine),
+    documents: parts.beside?.documents ?? createSimDocuments(world, proc, engine),
     settings: () => kernelSettings(world, plan),
     noticeTarget: async () => null,
     watchFingerprint: async () => '',
@@ -90,10 +114,11 @@ function createKernelDeps(world: World, proc: SimProcess, plan: KernelPlan, part
   }
 }
 
-function createSimDocuments(world: World, proc: SimProcess, { store, clock }: Engine): ManagedDocuments {
+export function createSimDocuments(world: World, proc: SimProcess, { store, clock }: Engine): ManagedDocuments {
   const files = simFiles(world, proc)
   return createDocuments({
     kernelId: 'sim',
+    home: proc.home && `home${proc.home.n}`,
     store,
     clock,
     files: world.variant.files?.(files, (what, work) => world.io(proc, 'file', what, work)) ?? files,
@@ -126,7 +151,7 @@ export function kernelSettings(world: World, { every, mode, missed, overrun, age
     digest: null,
     ping_url: null,
     user_id: null,
-    channel: null,
+    channel: world.plan.several ? CHANNEL : null,
     chat_id: null,
     agents: agents.map((agent) => agentFromPlan(agent, !world.faults.ended)),
   }

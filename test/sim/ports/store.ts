@@ -47,17 +47,25 @@ class SimCommits {
     const queued: QueuedCommit = { batches }
     this.#queue.push(queued)
     const label = batches.map((batch) => batch.ops.map(({ op }) => op).join('+')).join(' ')
-    const outcomes = await world.io(proc, 'commit', label, () => {
+    const applying = world.io(proc, 'commit', label, () => {
       if (this.#broken) throw this.#broken
       return this.#applyUpTo(queued)
     })
+    // The store was away for too long: what was not sent by then is never sent.
+    applying.catch(() => this.#forget(queued))
+    const outcomes = await applying
     const ops = new Set(batches.flatMap((batch) => batch.ops.map(({ op }) => op)))
     return world.io(
       proc,
-      boundaryAfter(ops),
+      boundaryAfter(world, ops),
       outcomes.map((one) => (one.ok ? 'ok' : one.code)).join(' '),
       () => outcomes,
     )
+  }
+
+  #forget(queued: QueuedCommit): void {
+    const at = this.#queue.indexOf(queued)
+    if (at >= 0) this.#queue.splice(at, 1)
   }
 
   /** Applies the queue in order up to this commit in one transaction, as the store's group commit does. */
@@ -77,7 +85,8 @@ class SimCommits {
   }
 }
 
-function boundaryAfter(ops: ReadonlySet<Op['op']>): Boundary {
+function boundaryAfter({ plan }: World, ops: ReadonlySet<Op['op']>): Boundary {
+  if (plan.several && ops.has('cycle_begin')) return 'begun'
   if (ops.has('unknown')) return 'listed'
   if (ops.has('resolve')) return 'resolved'
   return ops.has('post') ? 'posted' : 'ack'
@@ -101,7 +110,7 @@ const simWindows = (reader: World['reader'], read: Read) =>
 function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations> {
   const { reader } = world
   const read = <T>(what: string, query: () => Promise<T>): Promise<T> =>
-    world.io(proc, 'read', what, query).then((it) => it)
+    world.several.isReadAtOnce(proc) ? query() : world.io(proc, 'read', what, query).then((it) => it)
   return {
     ...simWindows(reader, read),
     dispatch: (id) => read('dispatch', () => reader.dispatch(id)),
@@ -171,7 +180,8 @@ function applyGroup(world: World, proc: SimProcess, group: readonly QueuedCommit
   for (const batch of batches) letRivalFire(world, batch)
   let outcomes: readonly BatchOutcome[]
   try {
-    outcomes = world.writer.apply((world.variant.rewriteBatches?.(batches, world) ?? batches).map(encodeBatch)).outcomes
+    const timed = world.plan.several ? batches.map((batch) => withLeaseTimes(world, batch)) : batches
+    outcomes = world.writer.apply((world.variant.rewriteBatches?.(timed, world) ?? timed).map(encodeBatch)).outcomes
   } catch (thrown) {
     world.fail(
       'store',
@@ -179,7 +189,8 @@ function applyGroup(world: World, proc: SimProcess, group: readonly QueuedCommit
     )
     throw thrown
   }
-  if (joins) markTakeover(world, proc, outcomes)
+  if (joins && world.plan.several) world.several.leases.onJoin(proc, batches, outcomes)
+  else if (joins) markTakeover(world, proc, outcomes)
   if (joins && hasReservation(world)) world.counters.add('reservation left behind by a crash')
   if (proc.superseded && outcomes.some(({ ok }) => ok)) world.staleWriteSeen = true
   world.mirror.onCommit(proc, batches, outcomes)
@@ -192,11 +203,22 @@ function applyGroup(world: World, proc: SimProcess, group: readonly QueuedCommit
   world.stateDocument.onCommit(batches, outcomes)
   world.beatTiming.onCommit(batches, outcomes)
   world.garbage.onCommit(proc, batches, outcomes)
+  world.several.onCommit(proc, batches, outcomes)
   let from = 0
   for (const queued of group) {
     queued.outcomes = outcomes.slice(from, from + queued.batches.length)
     from += queued.batches.length
   }
+}
+
+/** Leases are measured by the store's clock: only their length comes from the process, as with PostgreSQL. */
+function withLeaseTimes({ wall: now, variant }: World, batch: Batch): Batch {
+  if (variant.leaseOnWorkersClock) return batch
+  const timed = (op: Op): Op => {
+    if (op.op === 'join' || op.op === 'beat') return { ...op, now, lease_until: now + op.lease_until - op.now }
+    return op.op === 'recover' || op.op === 'lead' ? { ...op, now } : op
+  }
+  return { ...batch, ops: batch.ops.map(timed) }
 }
 
 /** From now on every other process is superseded. */

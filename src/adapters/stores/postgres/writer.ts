@@ -8,10 +8,11 @@
 
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { BatchOutcome, Op, OpResults } from '../../../ports/store.ts'
+import type { BatchOutcome } from '../../../ports/store.ts'
 import type { EncodedBatch } from '../encode-batch.ts'
 import { applyBatches, applyWithSavepoints, LoneRefusal, NeedsSavepoints } from './apply-group.ts'
 import { ConnectionLost, isConflict, PgConnection, type PgSettings } from './connection.ts'
+import { isNews } from './news.ts'
 import { GroupTransaction } from './transaction.ts'
 
 interface WriterOptions {
@@ -25,22 +26,6 @@ interface WriterOptions {
   auditKey(): string | undefined
   /** Called when the connection was lost. */
   onLost(): void
-}
-
-/** Ops after which other processes may have something to do. */
-const WAKING: ReadonlySet<Op['op']> = new Set([
-  ...(['enqueue', 'publish', 'resolve', 'ask', 'answer', 'unknown', 'settle', 'park', 'release', 'cancel'] as const),
-  ...(['pause', 'retry', 'prioritize', 'promote', 'recover', 'leave', 'post', 'revise', 'set', 'set_aside'] as const),
-  ...(['schedule_put', 'schedule_remove', 'schedule_pause'] as const),
-])
-
-/** Regular looks for dead workers are no news, as long as they find none. */
-function isNews({ ops }: EncodedBatch, outcome: BatchOutcome | undefined): boolean {
-  if (!outcome?.ok) return false
-  const { results } = outcome
-  return ops.some(
-    ({ op }, i) => WAKING.has(op) && !(op === 'recover' && (results[i] as OpResults['recover']).lost === 0),
-  )
 }
 
 /** What is known about a group while it is tried. */
