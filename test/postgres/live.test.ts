@@ -37,139 +37,123 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) =
 
 describe('the page of one of several processes', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })
+  const lifetime = { after } as unknown as TestContext
+  const database = await server.newDatabase()
+  const newHome = (name: string): string => createSharedHome(lifetime, database, name, AGENT)
+  const homes = { leader: newHome('leader'), worker: newHome('worker'), page: newHome('page'), other: newHome('other') }
+  await startRole(lifetime, homes.leader, 'scheduler')
+  const worker = await startRole(lifetime, homes.worker, 'worker')
+  await startRole(lifetime, homes.page, 'server')
+  /** Of a process that runs nothing. */
+  const to = await addressOf(homes.page)
 
   /** A task that ends when the file exists. */
-  async function enqueueWaiting(t: TestContext, to: HttpAddress): Promise<{ id: string; release: () => void }> {
+  async function enqueueWaiting(t: TestContext): Promise<{ id: string; release: () => void }> {
     const file = join(freshFolder(t), 'go')
     const prompt = `Run \`while [ ! -e ${file} ]; do sleep 0.05; done\`. Then run \`echo done\`.`
-    const answer = await postJson(to, `${API}/enqueue`, { prompt })
+    return { id: String((await call('enqueue', { prompt })).dispatch_id), release: () => writeFileSync(file, '') }
+  }
+
+  async function call(command: string, body: object): Promise<Record<string, unknown>> {
+    const answer = await postJson(to, `${API}/${command}`, body)
     assert.equal(answer.status, 200, answer.text)
-    return { id: String(answer.json().dispatch_id), release: () => writeFileSync(file, '') }
+    return answer.json()
   }
 
-  const readEvents = async (to: HttpAddress, run: string): Promise<RunEvent[]> => {
-    const path = `${API}/trace/show?run=${run}&events=true`
-    return (await sendRequest(to, path, { headers: to.bearer })).json<{ events: RunEvent[] }>().events
-  }
+  const read = async <T>(path: string): Promise<T> =>
+    (await sendRequest(to, `${API}/${path}`, { headers: to.bearer })).json<T>()
 
-  const hasEnded = (stream: EventStream, run: string): boolean =>
-    eventsOf(stream, run).some(({ phase }) => phase === 'END')
+  const readEvents = async (run: string): Promise<RunEvent[]> =>
+    (await read<{ events: RunEvent[] }>(`trace/show?run=${run}&events=true`)).events
+
+  const hasEnded = (events: readonly RunEvent[]): boolean => events.some(({ phase }) => phase === 'END')
 
   test('E15: it shows each event of a run elsewhere once and in order, also after a reconnect', async (t) => {
-    const database = await server.newDatabase()
-    const [worker, page] = ['worker', 'page'].map((name) => createSharedHome(t, database, name))
-    assert.ok(worker && page)
-    await startRole(t, worker, 'worker')
-    await startRole(t, page, 'server')
-    const to = await addressOf(page)
     const first = await openEventStream(to)
-    const { id, release } = await enqueueWaiting(t, to)
+    const { id, release } = await enqueueWaiting(t)
     await waitUntil(() => eventsOf(first, id).some(({ stage }) => stage === 'decision_ready'))
     const early = eventsOf(first, id)
     first.disconnect()
     await first.ended
     release()
-    await waitUntil(async () => (await readEvents(to, id)).some(({ phase }) => phase === 'END'))
+    await waitUntil(async () => hasEnded(await readEvents(id)))
     const second = await openEventStream(to, first.messages.at(-1)?.id)
-    await waitUntil(() => hasEnded(second, id))
+    await waitUntil(() => hasEnded(eventsOf(second, id)))
     const all = [...early, ...eventsOf(second, id)]
     assert.deepEqual(numbersOf(all), upTo(all.length))
-    assert.deepEqual(all, await readEvents(to, id), 'the same as its journal gives')
-    assert.deepEqual(
-      second.messages.filter(({ name }) => name === 'reset'),
-      [],
-    )
+    assert.deepEqual(all, await readEvents(id), 'the same as its journal gives')
+    assert.ok(!second.messages.some(({ name }) => name === 'reset'))
     // The page of another process has other ids: the viewer fetches everything anew.
-    const other = await startRole(t, createSharedHome(t, database, 'other'), 'server')
-    const third = await openEventStream(await addressOf(other.home), second.messages.at(-1)?.id)
+    await startRole(t, homes.other, 'server')
+    const third = await openEventStream(await addressOf(homes.other), second.messages.at(-1)?.id)
     await waitUntil(() => third.messages.some(({ name }) => name === 'reset'))
     third.disconnect()
     second.disconnect()
   })
 
   test('E15: after the worker is killed, the events go on where another process goes on', async (t) => {
-    const database = await server.newDatabase()
-    const [worker, page] = ['worker', 'page'].map((name) => createSharedHome(t, database, name))
-    assert.ok(worker && page)
-    const killed = await startRole(t, worker, 'worker')
-    await startRole(t, page, 'server')
-    const to = await addressOf(page)
     const stream = await openEventStream(to)
-    const { id, release } = await enqueueWaiting(t, to)
+    const { id, release } = await enqueueWaiting(t)
     await waitUntil(() => eventsOf(stream, id).some(({ stage }) => stage === 'decision_ready'))
-    killed.process.kill('SIGKILL')
-    await waitUntil(() => killed.process.signalCode !== null)
-    await startRole(t, worker, 'worker')
+    worker.process.kill('SIGKILL')
+    await waitUntil(() => worker.process.signalCode !== null)
+    await startRole(t, homes.worker, 'worker')
     release()
-    await waitUntil(() => hasEnded(stream, id))
+    await waitUntil(() => hasEnded(eventsOf(stream, id)))
     const events = eventsOf(stream, id)
     assert.deepEqual(numbersOf(events), upTo(events.length))
-    assert.deepEqual(events, await readEvents(to, id))
+    assert.deepEqual(events, await readEvents(id))
     stream.disconnect()
   })
 
   test('E15: a process that runs nothing shows the status, and what it is asked reaches the others', async (t) => {
-    const database = await server.newDatabase()
-    const [scheduler, worker, page] = ['scheduler', 'worker', 'page'].map((name) =>
-      createSharedHome(t, database, name, AGENT),
-    )
-    assert.ok(scheduler && worker && page)
-    await startRole(t, scheduler, 'scheduler')
-    await startRole(t, worker, 'worker')
-    await startRole(t, page, 'server')
-    const to = await addressOf(page)
-    const call = async (command: string, body: object): Promise<Record<string, unknown>> => {
-      const answer = await postJson(to, `${API}/${command}`, body)
-      assert.equal(answer.status, 200, answer.text)
-      return answer.json()
-    }
-    await waitUntil(async () => (await tirelessJson<StatusPart>(page, 'status')).kernel.next_beat !== null)
-    const status = await tirelessJson<StatusPart>(page, 'status')
+    // The one of the test before has ended with it.
+    await startRole(t, homes.worker, 'worker')
+    const status = await read<StatusPart>('status')
     assert.equal(status.kernel.state, 'running')
+    assert.notEqual(status.kernel.next_beat, null)
     assert.equal((await sendRequest(to, '/readyz')).status, 200)
-    const workers = await workersIn(page)
+    const workers = await workersIn(homes.page)
+    const listed = workers.map(({ role, slots, here, late, leads }) => ({ role, slots, here, late, leads }))
     assert.deepEqual(
-      workers.map(({ role, slots, here, late, leads }) => ({ role, slots, here, late, leads })),
+      listed.toSorted((a, b) => String(a.role).localeCompare(String(b.role))),
       [
         { role: 'scheduler', slots: 0, here: false, late: false, leads: true },
-        { role: 'worker', slots: 2, here: false, late: false, leads: false },
         { role: 'server', slots: 0, here: true, late: false, leads: false },
+        { role: 'worker', slots: 2, here: false, late: false, leads: false },
       ],
     )
     assert.ok(workers.every(({ version, since }) => /^\d+\.\d+/.test(version ?? '') && Date.parse(since) > 0))
-    assert.match((await tireless(page, 'status')).stdout, /processes +process \d+ on .*--role scheduler, leader/)
-    const cycle = await call('cycle/now', {})
-    assert.deepEqual([cycle.status, cycle.dispatched, cycle.succeeded], ['success', 1, 1])
+    assert.match((await tireless(homes.page, 'status')).stdout, /processes +process \d+ on .*--role scheduler, leader/)
+    const { cycle_id, status: outcome } = await call('cycle/now', {})
+    assert.equal(outcome, 'success')
+    const cycles = async () => (await read<{ items: readonly CyclePart[] }>('cycles/list')).items
+    assert.equal((await cycles()).find((cycle) => cycle.cycle_id === cycle_id)?.trigger, 'manual')
     const at = new Date(Date.now() + 1000).toISOString()
     await call('schedule/add', { agent: 'tick', at, id: 'soon' })
-    await waitUntil(async () => (await cyclesOf(to)).some(({ trigger }) => trigger === 'soon'))
-    const sent = await call('send', { text: 'hello' })
-    assert.equal(sent.kernel_running, true)
+    await waitUntil(async () => (await cycles()).some(({ trigger }) => trigger === 'soon'))
+    assert.equal((await call('send', { text: 'hello' })).kernel_running, true)
   })
 
-  test('E15: a webhook that comes to any process reaches the residents of the leader', async (t) => {
-    const database = await server.newDatabase()
-    const [leader, page] = ['leader', 'page'].map((name) => createSharedHome(t, database, name, AGENT))
-    assert.ok(leader && page)
-    await startRole(t, leader, 'all')
-    await startRole(t, page, 'server')
-    const to = await addressOf(page)
+  test('E15: a webhook that comes to any process reaches the residents of the leader', async () => {
     for (const [i, event] of ['one', 'two'].entries()) {
       const answer = await sendHook(to, 'door', { type: 'door_opened', payload: { event } }, `delivery-${i}`)
       assert.equal(answer.status, 200, answer.text)
       const again = await sendHook(to, 'door', { type: 'door_opened', payload: { event } }, `delivery-${i}`)
       assert.deepEqual([again.status, again.json().duplicate], [200, true], again.text)
-      await waitUntil(async () => (await looksOf(leader)) > i)
+      await waitUntil(async () => (await looksOf(homes.leader)) > i)
     }
   })
 })
 
+interface CyclePart {
+  readonly cycle_id: string
+  readonly trigger: string
+}
+
 interface StatusPart {
   readonly kernel: { readonly state: string; readonly next_beat: string | null }
 }
-
-const cyclesOf = async (to: HttpAddress): Promise<readonly { readonly trigger: string }[]> =>
-  (await sendRequest(to, `${API}/cycles/list`, { headers: to.bearer })).json<{ items: { trigger: string }[] }>().items
 
 const looksOf = async (home: string): Promise<number> =>
   (await tirelessJson<{ residents: readonly { looks: number }[] }>(home, 'status')).residents[0]?.looks ?? 0
