@@ -129,7 +129,7 @@ export class Residents implements Bus {
     const stop = AbortSignal.any([signal, failed.signal])
     let draining: Promise<void> | undefined
     // Another process may have run them before.
-    for (const resident of this.#known.values()) resident.forget()
+    if (this.#deps.store.onChange) for (const resident of this.#known.values()) resident.forget()
     const stopFollowing = this.#followNews()
     while (!stop.aborted) {
       const since = wakeSignal.ringCount()
