@@ -4,8 +4,6 @@
  * them.
  */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { barsOf, MANY, ONE, rowFor, timesPeer } from './bars.ts'
 import { machineNow } from './machine.ts'
 import {
@@ -20,6 +18,7 @@ import {
   sortRows,
 } from './measure.ts'
 import type { Load, Order, Sample } from './meter.ts'
+import { peerVersions } from './peers/install.ts'
 import { higher, lower, quotient, type Ratio } from './ratios.ts'
 import { SUBJECTS, type SubjectName } from './subjects.ts'
 import type { Scale, SuiteOptions, SuiteResults } from './suite.ts'
@@ -93,6 +92,8 @@ const SMOKE: Plan = {
 
 const PLANS: Readonly<Record<Scale, Plan>> = { full: FULL, quick: QUICK, smoke: SMOKE }
 
+const PEER_PACKAGES = ['@langchain/langgraph', '@langchain/langgraph-checkpoint-sqlite', 'better-sqlite3']
+
 export interface Bytes {
   readonly steps: number
   readonly tireless: number
@@ -163,7 +164,7 @@ export async function measureEngine({ scale, folder, withoutPeers, say }: Engine
     scale,
     at: new Date().toISOString(),
     machine,
-    peers: withoutPeers ? {} : peerVersions(),
+    peers: withoutPeers ? {} : peerVersions(PEER_PACKAGES),
     rows,
     growth,
     loads: plan.loads,
@@ -223,14 +224,4 @@ function extrapolate(rows: readonly Row[], steps: number): number | null {
   if (!first || !last || first === last) return null
   const slope = (last.bytesPerStep - first.bytesPerStep) / (last.steps - first.steps)
   return last.bytesPerStep + slope * (steps - last.steps)
-}
-
-function peerVersions(): Readonly<Record<string, string>> {
-  const names = ['@langchain/langgraph', '@langchain/langgraph-checkpoint-sqlite', 'better-sqlite3']
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const manifest = join(import.meta.dirname, 'peers', 'node_modules', name, 'package.json')
-      return existsSync(manifest) ? [[name, String(JSON.parse(readFileSync(manifest, 'utf8')).version)]] : []
-    }),
-  )
 }

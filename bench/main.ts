@@ -1,6 +1,6 @@
 /**
- * npm run bench -- engine|kernel|http|sandbox|waiting|residents|viewers|injection [--quick|--smoke] [--out DIR]
- * [--data DIR] [--profile DIR], npm run bench -- compare|baseline RESULT.json [--baseline FILE]
+ * npm run bench -- engine|kernel|queue|http|sandbox|waiting|residents|viewers|injection [--quick|--smoke]
+ * [--out DIR] [--data DIR] [--profile DIR], npm run bench -- compare|baseline RESULT.json [--baseline FILE]
  *
  * Measures Tireless and its peers in one run, prints a table, and writes the results to bench/results as JSON, some
  * also as a plot. Times of different machines or runs cannot be compared; ratios can: `compare` compares the ratios of
@@ -17,8 +17,8 @@ import { BASELINE, compareWithBaseline, storeBaseline } from './compare.ts'
 import { ensurePeers, hasPeers } from './peers/install.ts'
 import type { Scale, SuiteOptions, SuiteResults } from './suite.ts'
 
-const USAGE = `usage: npm run bench -- engine|kernel|http|sandbox|waiting|residents|viewers|injection [--quick|--smoke]
-                           [--out DIR] [--data DIR] [--profile DIR]
+const USAGE = `usage: npm run bench -- engine|kernel|queue|http|sandbox|waiting|residents|viewers|injection
+                           [--quick|--smoke] [--out DIR] [--data DIR] [--profile DIR]
        npm run bench -- compare|baseline RESULT.json [--baseline FILE]`
 
 interface Outcome {
@@ -43,7 +43,7 @@ const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>
       import('./report.ts'),
     ])
     const missing = missingPeers(options)
-    if (missing) options.say(`without LangGraph JS: ${missing}`)
+    if (missing) options.say(`without peers: ${missing}`)
     const results = await measureEngine({ ...options, withoutPeers: missing !== undefined })
     const failure = options.scale === 'smoke' ? undefined : missing
     return { results, text: report(results), picture: plot(results), failure }
@@ -55,6 +55,16 @@ const SUITES: Readonly<Record<string, (options: MainOptions) => Promise<Outcome>
     ])
     const results = await measureKernel(options)
     return { results, text: kernelReport(results) }
+  },
+  async queue(options) {
+    const [{ measureQueue }, { queueReport }] = await Promise.all([
+      import('./queue/queue.ts'),
+      import('./queue/report.ts'),
+    ])
+    const missing = missingPeers(options)
+    if (missing) options.say(`without peers: ${missing}`)
+    const results = await measureQueue({ ...options, withoutPeers: missing !== undefined })
+    return { results, text: queueReport(results), failure: options.scale === 'smoke' ? undefined : missing }
   },
   async http(options) {
     const [{ measureHttp }, { httpReport }] = await Promise.all([import('./http/http.ts'), import('./http/report.ts')])
@@ -104,7 +114,7 @@ function missingPeers({ scale, say }: SuiteOptions): string | undefined {
   if (scale !== 'smoke') return ensurePeers(say)
   return hasPeers()
     ? undefined
-    : 'it is not installed, and a smoke run does not install it; run: npm run bench -- engine --quick'
+    : 'they are not installed, and a smoke run does not install them; run: npm run bench -- engine --quick'
 }
 
 const say = (line: string): void => console.error(line)

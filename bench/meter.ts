@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
+import { serverCpuMs } from './server-cpu.ts'
 
 /** `sessions` concurrent sessions of `steps` steps; a step is a model answer with one tool call, and that call. */
 export interface Load {
@@ -16,7 +17,15 @@ export interface Load {
   readonly maxInput?: number | undefined
 }
 
+/** A server that the subject uses. `admin`: another address of it, for set-up. */
+export interface SubjectServer {
+  readonly url: string
+  readonly pid: number
+  readonly admin?: string
+}
+
 export interface Order extends Load {
+  readonly server?: SubjectServer
   /** Databases are created and removed in this folder. */
   readonly folder: string
   readonly warmUpMs: number
@@ -27,6 +36,8 @@ export interface Sample {
   readonly seconds: number
   /** User and system time of all threads. */
   readonly cpuMs: number
+  /** The same of the server; 0 without one. */
+  readonly serverCpuMs: number
   readonly lagP99Ms: number
   /** Size of the closed database, including its write-ahead log. */
   readonly bytes: number
@@ -36,9 +47,10 @@ export interface Sample {
   readonly stepMs: readonly number[]
 }
 
-interface Bench extends Load {
+export interface Bench extends Load {
   /** Folder for the subject's files. */
   readonly folder: string
+  readonly server?: SubjectServer | undefined
   /** Marks the start of a step, or of the final answer. `commits`: durable commits so far, if known. */
   step(commits?: number): void
   /** Contract: call it once, around the measured work; set-up and tear-down stay outside. */
@@ -55,22 +67,24 @@ const LAG_RESOLUTION_MS = 10
 export async function serve(subject: Subject): Promise<void> {
   const order = JSON.parse(process.argv[2] ?? '') as Order
   const until = performance.now() + order.warmUpMs
-  while (performance.now() < until)
-    await sample(subject, order.folder, { ...order, steps: Math.min(order.steps, WARM_UP_STEPS) })
+  while (performance.now() < until) await sample(subject, { ...order, steps: Math.min(order.steps, WARM_UP_STEPS) })
   const samples: Sample[] = []
-  while (samples.length < order.repeat) samples.push(await sample(subject, order.folder, order))
+  while (samples.length < order.repeat) samples.push(await sample(subject, order))
   console.log(JSON.stringify(samples))
 }
 
-async function sample(subject: Subject, parent: string, load: Load): Promise<Sample> {
-  mkdirSync(parent, { recursive: true })
-  const folder = mkdtempSync(join(parent, 'run-'))
+type Timed = Pick<Sample, 'seconds' | 'cpuMs' | 'serverCpuMs' | 'lagP99Ms'>
+
+async function sample(subject: Subject, load: Order): Promise<Sample> {
+  mkdirSync(load.folder, { recursive: true })
+  const folder = mkdtempSync(join(load.folder, 'run-'))
   const starts: number[] = []
   const commits: number[] = []
-  let measured: Pick<Sample, 'seconds' | 'cpuMs' | 'lagP99Ms'> | undefined
+  let measured: Timed | undefined
   try {
     await subject({
       folder,
+      server: load.server,
       sessions: load.sessions,
       steps: load.steps,
       maxInput: load.maxInput,
@@ -79,7 +93,7 @@ async function sample(subject: Subject, parent: string, load: Load): Promise<Sam
         if (committed !== undefined) commits.push(committed)
       },
       async measure(work) {
-        measured = await timed(work)
+        measured = await timed(work, load.server)
       },
     })
     if (!measured) throw new Error('the subject measured nothing')
@@ -96,21 +110,24 @@ async function sample(subject: Subject, parent: string, load: Load): Promise<Sam
   }
 }
 
-async function timed(work: () => Promise<unknown>): Promise<Pick<Sample, 'seconds' | 'cpuMs' | 'lagP99Ms'>> {
+async function timed(work: () => Promise<unknown>, server: SubjectServer | undefined): Promise<Timed> {
+  const serverCpu = (): number => (server ? serverCpuMs(server.pid) : 0)
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   // The monitor measures between timers, so the pauses let one fire before and one after work that blocks the loop.
   lag.enable()
   await pause(2 * LAG_RESOLUTION_MS)
-  const cpu = process.cpuUsage()
+  const [cpu, serverBefore] = [process.cpuUsage(), serverCpu()]
   const began = performance.now()
   await work()
   const seconds = (performance.now() - began) / 1000
   const { user, system } = process.cpuUsage(cpu)
+  const serverAfter = serverCpu()
   await pause(2 * LAG_RESOLUTION_MS)
   lag.disable()
   return {
     seconds,
     cpuMs: (user + system) / 1000,
+    serverCpuMs: serverAfter - serverBefore,
     lagP99Ms: Math.max(0, lag.percentile(99) / 1e6 - LAG_RESOLUTION_MS),
   }
 }

@@ -10,6 +10,7 @@ import { report, table } from './report.ts'
 const sample = (seconds: number, extra: Partial<Sample> = {}): Sample => ({
   seconds,
   cpuMs: 1000 * seconds,
+  serverCpuMs: 0,
   lagP99Ms: 1,
   bytes: 1_000_000,
   commits: null,

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
+import { WITHOUT_POSTGRES } from '../test/support/postgres.ts'
 import { WITHOUT_SANDBOX } from '../test/support/sandbox-available.ts'
 import { runSubject } from './measure.ts'
 import { hasPeers } from './peers/install.ts'
@@ -46,7 +47,7 @@ describe('a smoke run', { concurrency: 2 }, () => {
     const subjects = new Set(results.rows.map(({ subject }: { subject: string }) => subject))
     const peers = hasPeers() ? ['langgraph'] : []
     assert.deepEqual([...subjects].sort(), ['disk', ...peers, 'sqlite', 'store', 'tireless'])
-    if (!hasPeers()) assert.match(err, /without LangGraph JS: it is not installed/)
+    if (!hasPeers()) assert.match(err, /without peers: they are not installed/)
     assert.deepEqual(results.bars, [])
     assert.ok(named(results).includes('CPU a step against the bare store, one session'))
   })
@@ -60,6 +61,18 @@ describe('a smoke run', { concurrency: 2 }, () => {
       ['source'],
     )
     assert.ok(named(results).includes('CPU of a cycle after a long past against a short past'))
+  })
+
+  test('queue: crews empty queues without a loss, single jobs start, and steps run on PostgreSQL', {
+    skip: WITHOUT_POSTGRES,
+  }, async (t) => {
+    const { results } = await smoke(t, 'queue')
+    const subjects = [...new Set(results.rows.map(({ subject }: { subject: string }) => subject))]
+    for (const subject of ['store', 'kernel', 'bare']) assert.ok(subjects.includes(subject), subjects.join(' '))
+    assert.equal(subjects.includes('pg-boss'), hasPeers())
+    assert.deepEqual(results.bars, [])
+    assert.ok(named(results).includes('jobs a second of the store against PostgreSQL alone, few waiting'))
+    assert.equal(results.steps[0].subject, 'tireless')
   })
 
   test('http: tasks sent to a running kernel, all completed, and to a plain server', async (t) => {

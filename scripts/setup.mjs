@@ -3,7 +3,6 @@
 // because bin/tireless runs it before commands whose stdout is data.
 //
 //   node scripts/setup.mjs [--system PROGRAM]...
-//
 // The stamp is a copy of the lock file, so that bin/tireless can check it with `cmp`. Packages and stamp are installed
 // in a separate folder, which is then renamed: an interrupted set-up keeps the old packages, and neither a concurrent
 // set-up nor a running program finds an incomplete folder. (A lock directory would need a rule for a dead holder.)
@@ -49,6 +48,7 @@ const SYSTEM = {
   postgresql: 'the failover drill',
   patroni: 'the failover drill',
   'etcd-server': 'the failover drill',
+  'redis-server': 'BullMQ in the bench of queues',
 }
 /** Programs whose name differs from their package. */
 const PROGRAMS = { bubblewrap: 'bwrap', postgresql: 'pg_ctlcluster', 'etcd-server': 'etcd' }

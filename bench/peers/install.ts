@@ -1,7 +1,7 @@
 /** Installs the packages of the peers from their own lock file. Only the bench needs them. */
 
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const LOCK = join(import.meta.dirname, 'package-lock.json')
@@ -30,4 +30,14 @@ export function hasPeers(): boolean {
   } catch {
     return false
   }
+}
+
+/** Contract: the versions of those that are installed. */
+export function peerVersions(names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const manifest = join(import.meta.dirname, 'node_modules', name, 'package.json')
+      return existsSync(manifest) ? [[name, String(JSON.parse(readFileSync(manifest, 'utf8')).version)]] : []
+    }),
+  )
 }

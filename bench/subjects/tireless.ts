@@ -1,10 +1,11 @@
-/** The whole engine, used through the public library. */
+/** The whole engine, used through the public library; with a server, on a database of its own there. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp, defineTool, type Model } from 'tireless'
 import { z } from 'zod'
-import { type Load, serve } from '../meter.ts'
+import { type Bench, type Load, serve } from '../meter.ts'
+import { withDatabase } from '../queue/databases.ts'
 import { ANSWER, argsOf, resultOf, stepOf, TASK, TOOL } from './loop.ts'
 
 type Noted = Map<string, number>
@@ -46,11 +47,15 @@ function checkNoted(noted: Noted, { sessions, steps }: Load): void {
   }
 }
 
-await serve(async ({ folder, sessions, steps, maxInput, step, measure }) => {
+await serve((bench) =>
+  bench.server ? withDatabase(bench.server.url, (url) => runLoop(bench, `store: ${url}\n`)) : runLoop(bench, ''),
+)
+
+async function runLoop({ folder, sessions, steps, maxInput, step, measure }: Bench, store: string): Promise<void> {
   const limits = maxInput === undefined ? '' : `models:\n  max_input: ${maxInput}\n`
   writeFileSync(
     join(folder, 'tireless.yaml'),
-    `kernel:\n  max_concurrent: ${sessions}\nbudget:\n  per_dispatch_calls: null\n${limits}`,
+    `${store}kernel:\n  max_concurrent: ${sessions}\nbudget:\n  per_dispatch_calls: null\n${limits}`,
   )
   const noted: Noted = new Map()
   let [shownBefore, cuts] = [0, 0]
@@ -71,4 +76,4 @@ await serve(async ({ folder, sessions, steps, maxInput, step, measure }) => {
   } finally {
     await app.close()
   }
-})
+}

@@ -49,13 +49,15 @@ export interface PostgresServer {
 
 /**
  * Contract: a running server with a new cluster; `settings` are PostgreSQL's, e.g. `{ fsync: 'off' }` where speed
- * matters more than durability. Text sorts by the rules of English, as on most servers, and not by bytes.
+ * matters more than durability. Text sorts by the rules of English, as on most servers, and not by bytes. `parent`:
+ * where its folder is created.
  */
 export async function openPostgres(
   lifetime: Lifetime,
   settings: Readonly<Record<string, string>> = {},
+  parent = tmpdir(),
 ): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'postgres-'))
+  const folder = mkdtempSync(join(parent, 'postgres-'))
   lifetime.after(removeWithProcess(folder))
   if (process.getuid?.() === 0) chownSync(folder, NOBODY.uid, NOBODY.gid)
   const cluster = new Cluster(await reachablePrograms(folder), folder)
