@@ -10,7 +10,9 @@ import {
   enqueueInStore,
   joinTestWorker,
   newTestDispatch,
+  newTestMessage,
   newTestRecord,
+  readStatus,
   settleOp,
   startDispatch,
   TEST_NOW,
@@ -85,6 +87,48 @@ export const journalConformance: readonly ConformanceCase[] = [
       )
       assert.equal((await store.journal('session-one')).length, 1)
       assert.equal((await store.journal('session-two')).length, 1)
+    },
+  },
+  {
+    name: 'E15: runs that end in one commit end as if each were alone',
+    async run(store) {
+      const ids = ['plain', 'stale', 'unread', 'logged', 'gap', 'wrong']
+      const epoch = await joinTestWorker(store)
+      await enqueueInStore(store, ...ids.map((id) => newTestDispatch(id)))
+      const fences = new Map((await claimInStore(store, epoch, ids.length)).map((each) => [each.dispatch_id, each]))
+      const fenceOf = (id: string): Fence => fences.get(id) ?? { dispatch_id: id, token: -1 }
+      const observation = newTestMessage('m')
+      await commitOne(store, [
+        { op: 'publish', session_id: 'session-unread', observation, successor_id: 'x', now: TEST_NOW },
+      ])
+      const settle = (id: string): Op => settleOp('done', `after-${id}`)
+      const append = (session: string, seq: number): Op => ({
+        ...{ op: 'append', session_id: `session-${session}`, records: [newTestRecord(seq)] },
+      })
+      const outcomes = await store.commit([
+        { fence: fenceOf('plain'), ops: [settle('plain')] },
+        { fence: { ...fenceOf('stale'), token: 99 }, ops: [settle('stale')] },
+        { fence: fenceOf('unread'), ops: [settle('unread')] },
+        { fence: fenceOf('logged'), ops: [append('logged', 1), settle('logged')] },
+        { fence: fenceOf('gap'), ops: [append('gap', 2), settle('gap')] },
+        { fence: fenceOf('wrong'), ops: [append('gap', 1), settle('wrong')] },
+      ])
+      assert.deepEqual(
+        outcomes.map((outcome) => (outcome.ok ? outcome.results : outcome.code)),
+        [
+          [{ successor: null }],
+          'store_fenced',
+          [{ successor: 'after-unread' }],
+          [{ head: 1 }, { successor: null }],
+          'store_sequence',
+          'store_fenced',
+        ],
+      )
+      assert.deepEqual(await Promise.all(ids.map((id) => readStatus(store, id))), [
+        ...['done', 'running', 'done', 'done', 'running', 'running'],
+      ])
+      assert.equal(await readStatus(store, 'after-unread'), 'pending')
+      assert.deepEqual([(await store.counts()).done, (await store.counts()).running], [3, 3])
     },
   },
   {

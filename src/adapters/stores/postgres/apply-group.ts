@@ -1,15 +1,15 @@
 /**
  * Applies the batches of a group inside an open transaction.
  *
- * The usual way needs no savepoints and few statements: the appends of neighbouring batches are one statement, and what
- * needs the locks that all processes share (spending, the audit log) is written at the end, all at once. If that way
- * meets a batch that is refused after it wrote something, the transaction is rolled back and the group is applied once
- * more, with a savepoint per batch.
+ * The usual way needs no savepoints and few statements: the appends of neighbouring batches are one statement, and so
+ * are the ends of their runs; what needs the locks that all processes share (spending, the audit log) is written at the
+ * end, all at once. If that way meets a batch that is refused after it wrote something, the transaction is rolled back
+ * and the group is applied once more, with a savepoint per batch.
  */
 
 import { TirelessError } from '../../../domain/error.ts'
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable-row.ts'
-import type { BatchOutcome, Fence } from '../../../ports/store.ts'
+import type { BatchOutcome, Fence, OpResults } from '../../../ports/store.ts'
 import type { EncodedBatch, EncodedOp } from '../encode-batch.ts'
 import { type HeldDispatch, staleFence } from '../held-dispatch.ts'
 import { RefusedBatch } from '../refuse-batch.ts'
@@ -18,6 +18,7 @@ import { appendAllFenced, type FencedAppend } from './journal.ts'
 import type { OpContext } from './op-context.ts'
 import { PG_OPS } from './ops.ts'
 import { type AuditOp, appendAudits } from './permissions.ts'
+import { type FencedSettle, settleAllFenced } from './settle-many.ts'
 import { applySpending, type SpendOp } from './spend.ts'
 import { requirePgLeader } from './workers.ts'
 
@@ -64,9 +65,9 @@ export async function applyBatches(
   const late: WaitingOp[] = []
   try {
     for (let at = 0; at < batches.length; ) {
-      const appended = await applyAppends(db, batches.slice(at), late)
-      outcomes.push(...appended)
-      at += appended.length
+      const common = await applyCommon(db, batches.slice(at), late)
+      outcomes.push(...common)
+      at += common.length
       const batch = batches[at]
       if (batch) outcomes.push(await applyOne(db, batch, late))
       at += 1
@@ -82,51 +83,80 @@ export async function applyBatches(
   }
 }
 
-/** Contract: the outcomes of the first batches, as far as each is a fenced append of another session that succeeded. */
-async function applyAppends(
+/**
+ * A fenced batch of the most common kind: an append, the end of the run, or both, and nothing else that writes at once.
+ */
+interface FencedWork {
+  readonly fence: Fence
+  readonly append: FencedAppend['append'] | undefined
+  readonly settle: FencedSettle['settle'] | undefined
+  readonly ops: readonly EncodedOp[]
+}
+
+/**
+ * Contract: the outcomes of the first batches, as far as each is of the most common kind and of another dispatch. All
+ * appends are one statement, and so are all ends.
+ */
+async function applyCommon(
   db: GroupContext,
   batches: readonly EncodedBatch[],
   late: WaitingOp[],
 ): Promise<readonly BatchOutcome[]> {
-  const sessions = new Set<string>()
-  const appends: FencedAppend[] = []
+  const dispatches = new Set<string>()
+  const works: FencedWork[] = []
   for (const batch of batches) {
-    const append = asFencedAppend(batch)
-    if (!append || sessions.has(append.append.session_id)) break
-    sessions.add(append.append.session_id)
-    appends.push(append)
+    const work = asFencedWork(batch)
+    if (!work || dispatches.has(work.fence.dispatch_id)) break
+    dispatches.add(work.fence.dispatch_id)
+    works.push(work)
   }
-  if (appends.length === 0) return []
-  const done = await appendAllFenced(db, appends)
+  const appended = await appendAllFenced(
+    db,
+    works.flatMap(({ fence, append }) => (append ? [{ fence, append }] : [])),
+  )
+  const isAppended = ({ fence, append }: FencedWork): boolean => !append || appended.has(fence.dispatch_id)
+  const settled = await settleAllFenced(
+    db,
+    works.filter(isAppended).flatMap(({ fence, settle }) => (settle ? [{ fence, settle }] : [])),
+  )
   const outcomes: BatchOutcome[] = []
-  for (const [i, { fence, append }] of appends.entries()) {
-    const others = batches[i]?.ops.slice(1) ?? []
-    if (!done.has(fence.dispatch_id)) outcomes.push(await explainRefusal(db, { fence, append }))
-    else {
-      const results: unknown[] = [{ head: append.seq + append.count - 1 }]
-      postpone(others.filter(isLate), results, late)
-      outcomes.push({ ok: true, results })
-    }
+  for (const work of works) {
+    const end = settled.get(work.fence.dispatch_id)
+    if (isAppended(work) && (!work.settle || end)) outcomes.push(outcomeOf(work, end, late))
+    else outcomes.push(await explainRefusal(db, work))
   }
   return outcomes
 }
 
-/** Nothing was written for this append; applying it alone tells why. */
-async function explainRefusal(db: GroupContext, { fence, append }: FencedAppend): Promise<BatchOutcome> {
+function outcomeOf({ ops }: FencedWork, end: OpResults['settle'] | undefined, late: WaitingOp[]): BatchOutcome {
+  const results: unknown[] = []
+  for (const op of ops)
+    if (op.op === 'append') results.push({ head: op.seq + op.count - 1 })
+    else if (op.op === 'settle') results.push(end)
+    else if (isLate(op)) postpone([op], results, late)
+  return { ok: true, results }
+}
+
+/** Applying the first op alone tells why it was refused; nothing of the batch was written. */
+async function explainRefusal(db: GroupContext, { fence, append }: FencedWork): Promise<BatchOutcome> {
   try {
-    await PG_OPS.append(db, append, await checkFence(db, fence))
-    // It became possible meanwhile, because another process ended its work. The rest of its batch is still missing.
-    throw new NeedsSavepoints()
+    const held = await checkFence(db, fence)
+    if (append) await PG_OPS.append(db, append, held)
   } catch (thrown) {
     if (thrown instanceof RefusedBatch) return { ok: false, code: thrown.code, message: thrown.message }
     throw thrown
   }
+  // It became possible meanwhile, because another process ended its work. The rest of its batch is still missing.
+  throw new NeedsSavepoints()
 }
 
-function asFencedAppend({ fence, leader, ops, refusal }: EncodedBatch): FencedAppend | undefined {
-  const [first, ...others] = ops
-  if (refusal !== undefined || !fence || leader || first?.op !== 'append' || !others.every(isLate)) return undefined
-  return { fence, append: first }
+function asFencedWork({ fence, leader, ops, refusal }: EncodedBatch): FencedWork | undefined {
+  if (refusal !== undefined || !fence || leader) return undefined
+  const append = ops[0]?.op === 'append' ? ops[0] : undefined
+  const [settle, ...others] = ops.filter((op) => op !== append && !isLate(op))
+  const isCommon = others.length === 0 && (settle ? settle.op === 'settle' : append !== undefined)
+  if (!isCommon) return undefined
+  return { fence, append, settle: settle?.op === 'settle' ? settle : undefined, ops }
 }
 
 function postpone(ops: readonly LateOp[], results: unknown[], late: WaitingOp[]): void {

@@ -39,6 +39,8 @@ export interface FencedAppend {
  * the ids of the dispatches whose append was done; nothing is written for the others. Each session comes once.
  */
 export async function appendAllFenced(db: Queries, appends: readonly FencedAppend[]): Promise<ReadonlySet<string>> {
+  if (appends.length === 0) return new Set()
+  if (appends.length === 0) return new Set()
   const rows = await db.all(
     APPEND_FENCED,
     appends.map(({ fence }) => fence.dispatch_id),

@@ -26,33 +26,41 @@ async function readUnread(db: Queries, session: number): Promise<readonly Observ
     .filter(({ quiet }) => quiet == null)
 }
 
-/** What the end of a run has to look at; most runs have none of it. */
-const LEFT_OPEN = `SELECT EXISTS (SELECT 1 FROM inbox WHERE session = $2 AND read_at IS NULL) AS has_unread,
-  EXISTS (SELECT 1 FROM approvals WHERE session = $2 AND status IN ('open', 'allowed')) AS has_approvals,
-  EXISTS (SELECT 1 FROM dispatches WHERE parent = $1 AND status IN ${IN_FLIGHT}) AS has_children,
-  (SELECT parent IS NOT NULL FROM dispatches WHERE n = $1) AS has_parent`
+export type SettleOp = Parameters<ApplyPgOp<'settle'>>[1]
+
+/** What the end of a run `d` has to look at; most runs have none of it. */
+export const LEFT_OPEN_COLUMNS = `d.n, d.session, d.parent IS NOT NULL AS has_parent,
+  EXISTS (SELECT 1 FROM inbox WHERE session = d.session AND read_at IS NULL) AS has_unread,
+  EXISTS (SELECT 1 FROM approvals WHERE session = d.session AND status IN ('open', 'allowed')) AS has_approvals,
+  EXISTS (SELECT 1 FROM dispatches c WHERE c.parent = d.n AND c.status IN ${IN_FLIGHT}) AS has_children`
 
 const settle: ApplyPgOp<'settle'> = async (db, op, held) => {
-  const { dispatch, session } = requireHeldDispatch(held, op.op)
+  const { dispatch } = requireHeldDispatch(held, op.op)
   const [, open] = await Promise.all([
     db.run(
       `UPDATE dispatches SET status = $1, epoch = NULL, wait = NULL, due = NULL, cancel = NULL, paused = 0, result = $2,
          error = $3, failure_class = $4, updated_at = $5 WHERE n = $6`,
       ...[op.status, op.result, op.error, op.failure_class, op.now, dispatch],
     ),
-    db.get(LEFT_OPEN, dispatch, session),
+    db.get(`SELECT ${LEFT_OPEN_COLUMNS} FROM dispatches d WHERE d.n = $1`, dispatch),
   ])
+  return finishSettle(db, op, open ?? {})
+}
+
+/** `open`: the columns of LEFT_OPEN_COLUMNS, read after the status was written. */
+export async function finishSettle(db: Queries, op: SettleOp, open: SqlRow): ReturnType<ApplyPgOp<'settle'>> {
+  const [dispatch, session] = [Number(open.n), Number(open.session)]
   // The result of a sub-agent concerns only the run that spawned it, and that run is over.
   const isInput = (observation: Observation): boolean =>
     observation.type !== 'system_event' || observation.name !== AGENT_RESULT
-  const isUnread = op.status === 'done' && open?.has_unread && (await readUnread(db, session)).some(isInput)
+  const isUnread = op.status === 'done' && open.has_unread && (await readUnread(db, session)).some(isInput)
   const successor = isUnread ? await createSuccessor(db, session, op.successor_id, op.now) : null
   // Approvals are denied after the inbox was checked, so that the denials do not cause another run.
-  if (open?.has_approvals && op.status === 'cancelled') await withdrawAllApprovals(db, session, op.now)
-  else if (open?.has_approvals)
+  if (open.has_approvals && op.status === 'cancelled') await withdrawAllApprovals(db, session, op.now)
+  else if (open.has_approvals)
     await closeAllApprovals(db, session, `the run ended: ${op.failure_class ?? op.status}`, op.now)
-  if (open?.has_parent) await deliverResult(db, dispatch, op.report, op.now)
-  if (open?.has_children) await cancelSpawned(db, dispatch, op.now)
+  if (open.has_parent) await deliverResult(db, dispatch, op.report, op.now)
+  if (open.has_children) await cancelSpawned(db, dispatch, op.now)
   return { successor }
 }
 
