@@ -83,6 +83,8 @@ describe('the life of a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async (
     assert.match(found.durability?.found ?? '', /PostgreSQL/)
     assert.match(found.database?.found ?? '', /intact, in PostgreSQL/)
     assert.deepEqual({ ok: found['orphaned work']?.ok, rows: found['stored rows']?.ok }, { ok: true, rows: true })
+    // A killed worker would leave the command behind.
+    assert.equal((await tireless(a, 'stop', '--now')).exit, 0)
   })
 
   test('E15: several homes write one audit log; each verifies all of it, and names a changed record', async (t) => {
