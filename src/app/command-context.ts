@@ -25,6 +25,7 @@ import type { PluginHost, Services } from '../ports/plugin.ts'
 import type { Store } from '../ports/store.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
+import { homeId } from './home-id.ts'
 import { behavioursOf, knownTools } from './known-parts.ts'
 import { createModelSetup } from './model-service.ts'
 import { workspacePreparer } from './prepare-workspace.ts'
@@ -99,6 +100,7 @@ function kernelState(host: PluginHost): KernelState {
   const [config, sandbox] = [host.get('config'), host.get('sandbox')]
   return {
     kernelId: config.loaded.config.kernel.id,
+    homeId: host.get('store').onChange ? homeId(host.get('home').root) : undefined,
     kernel: host.get('kernel'),
     settings: () => config.loaded.config.kernel,
     health: () => checkHealth(host),

@@ -3,6 +3,7 @@
 import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
 import { readDisk } from '../adapters/system/machine.ts'
 import type { CommandContext } from '../commands/lib/context.ts'
+import { findAway } from '../commands/lib/held-by.ts'
 import type { PeopleText } from '../domain/language.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable-row.ts'
@@ -10,6 +11,7 @@ import { unpairedNote } from '../kernel/notify/notice-target.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
 import { failingResidents } from '../kernel/residents/resident-notes.ts'
 import type { PluginHost } from '../ports/plugin.ts'
+import type { HomeSeen } from '../ports/store/queue.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 
 export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<CommandContext['health']>>> {
@@ -46,6 +48,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
     reasons,
     degraded: [
       ...sandboxProblems(sandbox.known()).map(({ text }) => text),
+      ...(await awayMachines(host.get('store'), host.get('clock').now())),
       ...(await missingBehaviours(host.get('store'), host.get('behaviours').all)),
       ...serviceProblems(documents.degraded(), config.refused()),
       ...host
@@ -100,6 +103,24 @@ function skippedRows(store: Store): string[] {
 
 /** Maximum number of waiting dispatches to check. */
 const MAX_WAITING = 1000
+
+/** On a shared store: machines that have the files of waiting work, and on which no worker runs. */
+async function awayMachines(store: Store, now: number): Promise<string[]> {
+  if (store.onChange === undefined) return []
+  const pending = await store.dispatches({ status: 'pending', limit: MAX_WAITING })
+  const awayFor = await findAway(store, pending, now)
+  const waiting = Map.groupBy(
+    pending.flatMap((one) => awayFor(one) ?? []),
+    ({ home }) => home,
+  )
+  return [...waiting.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [sayAway(first, others.length + 1)],
+  )
+}
+
+const sayAway = ({ host, last_seen }: HomeSeen, count: number): string =>
+  `${count} ${count === 1 ? 'run waits' : 'runs wait'} for the machine ${host}, which has their files; ` +
+  `${last_seen === null ? 'no worker was seen there' : `last seen at ${last_seen}`}. Start Tireless there`
 
 async function missingBehaviours(store: Store, known: ReadonlyMap<string, unknown>): Promise<string[]> {
   const waiting = await store.dispatches({ status: 'waiting', limit: MAX_WAITING })

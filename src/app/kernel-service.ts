@@ -24,6 +24,7 @@ import { KernelLoop } from '../kernel/loop.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { type DrainAccess, runOnly } from '../kernel/queue/drain-only.ts'
+import { watchLostHomes } from '../kernel/queue/lost-homes.ts'
 import { dispatchManually } from '../kernel/queue/manual-dispatch.ts'
 import { pruneOldSessions } from '../kernel/retention.ts'
 import { beatIntervalMs, nextDueForAgent } from '../kernel/schedule/beat-timing.ts'
@@ -36,6 +37,7 @@ import { compileSystemPrompt } from '../prompt-compiler/sections.ts'
 import { removeTraces } from '../trace/remove-traces.ts'
 import { startIdleCollection } from './idle-gc.ts'
 import { initDocument } from './init-document.ts'
+import { pinHere } from './pin-workspaces.ts'
 
 /** Number of past cycles that health checks read. */
 const HEALTH_CYCLES = 20
@@ -110,14 +112,33 @@ export class KernelService implements KernelControl {
     await this.#boot()
     this.#since = this.#deps.clock.now()
     const stopFollowing = followOthers(this.#deps, this.#loop)
+    const over = new AbortController()
+    const either = AbortSignal.any([signal, over.signal])
     try {
-      await this.#loop.run(signal)
+      const looping = this.#loop.run(either).finally(() => over.abort())
+      await Promise.all([looping, this.#watchHomes(either).finally(() => over.abort())])
     } finally {
       stopFollowing()
       this.#since = null
       // If it runs again, another process may have led meanwhile, and left a cycle unfinished.
       this.#interrupted = undefined
     }
+  }
+
+  /** Contract: until the signal aborts. */
+  async #watchHomes(signal: AbortSignal): Promise<void> {
+    const [config, notifier] = [this.#host.get('config'), this.#host.get('notifier')]
+    if (!this.#host.get('queue').isShared()) return untilAborted(signal)
+    await watchLostHomes(
+      {
+        ...{ store: this.#deps.store, clock: this.#deps.clock, log: this.#deps.log },
+        everyMs: config.loaded.config.kernel.lease,
+        graceMs: () => config.loaded.config.workspaces.grace,
+        language: () => notifier.language(),
+        tell: (id, text) => notifier.post({ id, to: null, text, urgent: false }),
+      },
+      signal,
+    )
   }
 
   async watchConfig(signal: AbortSignal): Promise<void> {
@@ -243,6 +264,7 @@ function kernelDeps(host: PluginHost, settings: () => KernelSettings): KernelDep
     paths.root,
     createWorkspacePreparer(paths.root, paths.workspaces, git),
   )
+  const isShared = host.get('store').onChange !== undefined
   const behaviour = unattendedBehaviour(() => [], autonomyRules(DEFAULT_ATTEMPT_LIMITS))
   return {
     store: host.get('store'),
@@ -257,6 +279,8 @@ function kernelDeps(host: PluginHost, settings: () => KernelSettings): KernelDep
     watchFingerprint: (agent, watched) => watch.fingerprint([join(paths.root, 'agents', agent.agent_id), ...watched]),
     survey: (agent, since) => watch.survey(agent.watch, since),
     prepareWorkspace: async (sessionId, wanted = null) => (await prepareWorkspace(sessionId, wanted)).path,
+    // Its path is known when a worker has claimed the session; commands and tools start in it.
+    nameWorkspace: (path) => (isShared && pinHere(host)(path)?.home === null ? '.' : undefined),
     runDispatches: (ids, until) => runOnly(drainDeps(host), ids, until),
     hold: (ids) => host.get('queue').hold(ids),
     onCycleEnd: (result) => host.get('notifier').pingAfterCycle(result),

@@ -1,6 +1,7 @@
 /** Works the queue: joins the home as a worker on the first drain, and leaves it on close. */
 
 import { hostname } from 'node:os'
+import type { Watchdog } from '../adapters/envs/host/watchdog.ts'
 import { TirelessError } from '../domain/error.ts'
 import { type ProcessRole, runsDispatches } from '../domain/process-role.ts'
 import type { Engine } from '../engine/run.ts'
@@ -24,6 +25,9 @@ interface QueueParts {
   readonly leadership: Leadership
   /** Contract: the id of the home; asked for only on a shared store. */
   homeId(): string
+  /** Contract: the path of the home, below which its sessions work; undefined if all homes see it. */
+  homeRoot(): string | undefined
+  readonly watchdog: Watchdog
   leaseMs(): number
   /** Of the program. */
   version(): string
@@ -120,6 +124,7 @@ class HomeWorker {
     const joined = await this.#joined?.catch(() => undefined)
     if (this.#shared) await this.#shared.leave()
     else if (joined) await leaveHome(joined)
+    this.#parts.watchdog.leave()
   }
 
   /** On a shared store. Contract: resolves after the first attempt. */
@@ -159,6 +164,7 @@ class HomeWorker {
     await Promise.all([joining, ready(this.held.alone)])
     const worker = this
     return {
+      home: this.#shared && this.#parts.homeId(),
       ...{ engine, wakeSignal: bell, controls: this.controls, held: this.held, isShared: this.#shared !== undefined },
       // Getters, because the epoch and the configuration may change.
       get epoch() {
@@ -181,17 +187,19 @@ class HomeWorker {
   }
 
   async #joinOthers(): Promise<void> {
-    const { engine, bell, log, leadership, leaseMs, homeId, maxConcurrent, version } = this.#parts
+    const { engine, bell, log, leadership, leaseMs, homeId, maxConcurrent, version, homeRoot, watchdog } = this.#parts
     const { store, clock } = engine
-    const [host, role] = [hostname(), this.role ?? 'worker']
+    const [host, root, role] = [hostname(), homeRoot(), this.role ?? 'worker']
     this.#shared = new SharedWorker({
       ...{ store, clock, wakeSignal: bell, leadership, leaseMs: leaseMs() },
       name: `process ${process.pid} on ${host}`,
       about: {
         ...{ role, host, home: homeId(), version: version(), lease_ms: leaseMs() },
         slots: runsDispatches(role) ? maxConcurrent() : 0,
+        ...(root === undefined ? {} : { root }),
       },
       stopRuns: () => interruptRuns(this.controls, bell),
+      allowCommands: (ms) => watchdog.allow(ms),
       async onDead(ids) {
         for (const id of ids) await tellUnstarted(engine, id)
       },

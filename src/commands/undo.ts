@@ -57,7 +57,7 @@ export const undo = defineCommand({
   summary: 'take back what a run, a session or a day did: files, STATE.md, facts; undo an undo to get it back',
   example: 'undo last',
   runsIn: 'any_process',
-  needs: ['clock', 'documents', 'ids', 'past', 'redact', 'snapshots', 'store', 'withoutClaims'],
+  needs: ['clock', 'documents', 'homeId', 'ids', 'past', 'redact', 'snapshots', 'store', 'withoutClaims'],
   positional: ['target'],
   input: z.object({
     target: z

@@ -4,6 +4,7 @@
  * written as a user would write them (`prefault`: "30s"), and the JSON Schema shows them so.
  */
 
+import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import type { Json } from '../domain/json.ts'
 import { channelsSchema } from './schema-channels.ts'
@@ -86,6 +87,8 @@ const budget = z.strictObject({
 })
 
 const STORE = 'sqlite, or postgres://…'
+const SHARED = 'true, or a list of absolute paths'
+const absolutePath = z.string(SHARED).refine((path) => isAbsolute(path), 'an absolute path')
 const PORT = 'a port from 0 (any free one) to 65535'
 
 const keys = z.strictObject({
@@ -97,6 +100,17 @@ const keys = z.strictObject({
     .string(STORE)
     .regex(/^(sqlite|postgres(ql)?:\/\/\S+)$/, STORE)
     .prefault('sqlite'),
+  workspaces: z
+    .strictObject({
+      shared: z
+        .union([z.literal(true), z.array(absolutePath)], SHARED)
+        .prefault([])
+        .describe('folders that all homes on a PostgreSQL see under the same path; true: all of them'),
+      grace: timeLimit
+        .prefault('10m')
+        .describe('how long work waits for the machine that has its files, before it goes on elsewhere without them'),
+    })
+    .prefault({}),
   mcp_servers: namedMapping(safeName, mcpServerSchema).prefault({}),
   channels: channelsSchema.prefault({}),
   policy: z

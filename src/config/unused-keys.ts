@@ -60,6 +60,7 @@ export const USED_KEYS: Readonly<Record<string, 'any' | readonly Json[]>> = {
   sources: 'any',
   plugins: 'any',
   store: 'any',
+  workspaces: 'any',
 }
 
 /** The keys in `data` that have no effect. If a whole branch has no effect, only its top key is listed. */

@@ -1,6 +1,7 @@
 /** Dispatch: the durable unit of work. Nothing runs unless its dispatch was claimed (I1). */
 
 import type { Json } from './json.ts'
+import type { WorkspacePin } from './session.ts'
 import type { FailureClass } from './stop-reason.ts'
 import type { Wait } from './wait.ts'
 
@@ -71,6 +72,8 @@ export interface Dispatch {
   readonly paused: boolean
   /** The dispatch that created this dispatch; pausing or cancelling the parent includes its children. */
   readonly parent_id: string | null
+  /** The id of the home whose workers may claim it, because it has the session's files; absent: any worker may. */
+  readonly home?: string
   readonly created_at: string
   readonly updated_at: string
 }
@@ -92,4 +95,6 @@ export interface NewDispatch {
   readonly at?: number | undefined
   /** The folder for the session's files; ignored if the session already exists. */
   readonly workspace: string
+  /** Which home has that folder; absent: all see it under the same path. A store of one home ignores it. */
+  readonly pin?: WorkspacePin | undefined
 }

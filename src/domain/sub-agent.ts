@@ -12,6 +12,9 @@ import type { Observation } from './observation.ts'
 export const AGENT_RESULT = 'agent_result'
 /** The folder of their workspaces, among all workspaces. No agent has this name. */
 export const SUB_AGENTS_FOLDER = '.sub-agents'
+
+/** Whether a folder of a home is the copy in which a sub-agent works. */
+export const isSubAgentFolder = (folder: string): boolean => folder.startsWith(`workspaces/${SUB_AGENTS_FOLDER}/`)
 /** A run that no other run spawned has depth 0. */
 export const MAX_AGENT_DEPTH = 3
 /** How many sub-agents of one run may be without a result at a time. */

@@ -71,6 +71,8 @@ export interface KernelDeps {
    * Throws `workspace_refused` if the folder is not allowed.
    */
   prepareWorkspace(sessionId: string, wanted?: string | null): Promise<string>
+  /** Contract: how a prompt names a workspace; undefined: by its path. */
+  nameWorkspace?(path: string): string | undefined
   /** Contract: runs these dispatches in this process; resolves when none is pending, running or about to be retried. */
   runDispatches(dispatchIds: readonly string[], until: AbortSignal): Promise<void>
   readonly hold: HeldDispatches['hold']

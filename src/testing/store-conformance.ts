@@ -17,6 +17,7 @@ import { journalConformance } from './journal-conformance.ts'
 import { leaderConformance } from './leader-conformance.ts'
 import { listConformance } from './list-conformance.ts'
 import { outboxConformance } from './outbox-conformance.ts'
+import { pinConformance } from './pin-conformance.ts'
 import { queueConformance } from './queue-conformance.ts'
 import { rangeConformance } from './range-conformance.ts'
 import { retentionConformance } from './retention-conformance.ts'
@@ -41,6 +42,9 @@ import { workerConformance } from './worker-conformance.ts'
 import { workspaceConformance } from './workspace-conformance.ts'
 
 export type { ConformanceCase } from './store-test-helpers.ts'
+
+/** For a store that several homes share, besides the others. */
+export const sharedStoreConformance: readonly ConformanceCase[] = pinConformance
 
 export const storeConformance: readonly ConformanceCase[] = [
   ...queueConformance,

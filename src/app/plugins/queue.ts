@@ -1,11 +1,14 @@
 /** Plugin `queue`: drains the queue for commands and the kernel. */
 
+import { extname, join } from 'node:path'
+import { createWatchdog, type Watchdog } from '../../adapters/envs/host/watchdog.ts'
 import { findInstallation } from '../../adapters/installation/installation.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import type { StopSignals } from '../../engine/advance.ts'
 import { finishInterruptedUndo } from '../../kernel/undo/perform.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { homeId } from '../home-id.ts'
+import { pinHere } from '../pin-workspaces.ts'
 import { createQueueService } from '../queue-service.ts'
 import { createStopControl } from '../stop-control.ts'
 
@@ -22,6 +25,14 @@ async function finishUndo(host: PluginHost): Promise<void> {
   }
 }
 
+const WATCHDOG = join(import.meta.dirname, `../watchdog-main${extname(import.meta.filename)}`)
+
+function watchCommands(host: PluginHost): Watchdog {
+  const { calls, sandbox } = host.get('home')
+  const { sandbox_image: image, sandbox: kind } = host.get('config').loaded.config
+  return createWatchdog([WATCHDOG, calls, sandbox, kind === 'off' ? '' : (image ?? '')])
+}
+
 export function queue(signals: StopSignals): Plugin {
   let leave = async (): Promise<void> => {}
   return definePlugin({
@@ -35,6 +46,11 @@ export function queue(signals: StopSignals): Plugin {
         log: host.get('log'),
         leadership: host.get('leadership'),
         version: () => findInstallation().version,
+        homeRoot: () => {
+          const { root } = host.get('home')
+          return pinHere(host)(root) && root
+        },
+        watchdog: watchCommands(host),
         homeId: () => homeId(host.get('home').root),
         leaseMs: () => host.get('config').loaded.config.kernel.lease,
         stopControl: createStopControl(host.get('clock'), signals),

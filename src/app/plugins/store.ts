@@ -10,6 +10,7 @@ import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.t
 import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
 import { homeId } from '../home-id.ts'
 import { pathAside } from '../move-store.ts'
+import { pinHere, pinWorkspaces } from '../pin-workspaces.ts'
 import { withErrorLog, withRedaction, withSemanticRecall } from '../store-wrappers.ts'
 
 export function store(): Plugin {
@@ -26,7 +27,7 @@ export function store(): Plugin {
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = withRedaction(withSemanticRecall(database, host.get('embedders')), host.get('secrets').hide)
       const leadership = new Leadership(host.get('config').loaded.config.kernel.id)
-      const fenced = database.onChange ? fenceLeader(hidden, leadership) : hidden
+      const fenced = database.onChange ? pinWorkspaces(fenceLeader(hidden, leadership), pinHere(host)) : hidden
       opened = ringOnCommit(withErrorLog(fenced, host.get('log')), bell)
       database.onChange?.(() => bell.ring())
       host.provide('bell', bell)

@@ -34,6 +34,8 @@ const TEXTS = {
       ...{ paused: 'paused: tireless queue resume', no_kernel: 'starts when a kernel runs: tireless start' },
       ...{ workspace: 'another run works in its folder', slot: 'waits for its turn' },
     },
+    away: (host: string) => `waits for ${host}, which has its files`,
+    lastSeen: (seen: string) => `; last seen ${seen}`,
   },
   zh: {
     noAnswer: '没有答复',
@@ -57,6 +59,8 @@ const TEXTS = {
       ...{ paused: '已暂停：tireless queue resume', no_kernel: '内核启动后开始：tireless start' },
       ...{ workspace: '另一次运行正在使用它的文件夹', slot: '正在排队' },
     },
+    away: (host: string) => `在等机器 ${host}，文件在那里`,
+    lastSeen: (seen: string) => `；上次出现：${seen}`,
   },
 } as const
 
@@ -92,12 +96,19 @@ export const statusOf = ({
   readonly undone_by: string | null
 }): string => (undone_by === null ? status : texts().undone(status))
 
+function sayHeld({ kind, machine }: NonNullable<CommandOutput<'queue list'>['items'][number]['held_by']>): string {
+  const { held, away, lastSeen } = texts()
+  if (kind !== 'away') return held[kind]
+  const seen = machine?.last_seen ?? null
+  return `${away(machine?.host ?? '')}${seen === null ? '' : lastSeen(sayInstant(seen))}`
+}
+
 /** What came of each dispatch, then what its task was. */
 export function renderQueue({ items }: CommandOutput<'queue list'>): string {
-  const { columns, held } = texts()
+  const { columns } = texts()
   const rows = items.map(({ outcome, title, held_by, ...item }) => ({
     ...{ ...item, status: statusOf(item) },
-    ...{ [columns.outcome]: held_by ? held[held_by.kind] : outcome, [columns.title]: title },
+    ...{ [columns.outcome]: held_by ? sayHeld(held_by) : outcome, [columns.title]: title },
   }))
   return formatTable(rows, ['dispatch_id', 'agent_id', 'status', columns.outcome, columns.title])
 }

@@ -120,6 +120,8 @@ export interface QueueWork extends SharedWork {
 /** The kernel, its settings and its health. */
 export interface KernelState {
   readonly kernelId: string
+  /** The id of this home, if several homes share the store. */
+  readonly homeId: string | undefined
   readonly kernel: KernelControl
   /** Kernel settings from the current configuration. */
   settings(): KernelSettings

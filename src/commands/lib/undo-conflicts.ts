@@ -14,12 +14,17 @@ export function refuseConflicts(conflicts: readonly UndoConflict[], target: stri
   const more = lines.length > MAX_LISTED ? [`and ${lines.length - MAX_LISTED} more`] : []
   const isOpen = conflicts.some(({ kind }) => kind === 'open')
   throw new TirelessError('conflict', {
-    what: `${isOpen ? 'work is still under way' : 'later work builds on this'}, so nothing was undone`,
+    what: `${isOpen ? 'work is still under way' : whyNot(conflicts)}, so nothing was undone`,
     where: target,
     got: [...lines.slice(0, MAX_LISTED), ...more].join('; '),
     fix: isOpen ? stopFirst(conflicts) : undoFirst(conflicts),
   })
 }
+
+const isElsewhere = ({ kind }: UndoConflict): boolean => kind === 'elsewhere'
+
+const whyNot = (conflicts: readonly UndoConflict[]): string =>
+  conflicts.some(isElsewhere) ? 'files are on another machine' : 'later work builds on this'
 
 function stopFirst(conflicts: readonly UndoConflict[]): string {
   const runs = [...new Set(conflicts.flatMap((one) => (one.kind === 'open' ? [one.run_id] : [])))]
@@ -27,6 +32,7 @@ function stopFirst(conflicts: readonly UndoConflict[]): string {
 }
 
 function undoFirst(conflicts: readonly UndoConflict[]): string {
+  if (conflicts.some(isElsewhere)) return 'undo it in the home on that machine'
   const writers = [...new Set(conflicts.flatMap((one) => (one.kind === 'file' && one.by !== null ? [one.by] : [])))]
   return writers.length === 0
     ? 'put the later change aside first, or correct the work by hand (tireless workspace diff shows it)'
@@ -47,6 +53,8 @@ function describeConflict(conflict: UndoConflict): string {
         : `run ${shortId(conflict.run_id)} works in ${conflict.workspace}`
     case 'unreadable':
       return `the files of ${conflict.workspace} cannot be read, or are too many`
+    case 'elsewhere':
+      return `run ${shortId(conflict.run_id)} wrote its files on the machine ${conflict.host}`
   }
 }
 

@@ -94,6 +94,7 @@ const UNAVAILABLE = [
   'deliveries',
   'leader',
   'workers',
+  'homes',
   'nextTimer',
   'verify',
   'backup',

@@ -93,17 +93,18 @@ interface MessageWithFiles extends ReadFiles {
 export function attachFiles(
   { store, receivedFiles }: AttachDeps,
   { key, text, files, refused, language }: MessageWithFiles,
-): (workspace: string) => Promise<Attachment> {
+): (workspace: string | null) => Promise<Attachment> {
   const texts = TEXTS[language]
   const folder = [INBOX, hash('sha256', key).slice(0, 8)]
   return async (workspace) => {
     const problems = [...refused]
     const saved: string[] = []
     const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    const isFull = (await receivedFiles.sizeOf(workspace, [INBOX])) + size > MAX_WORKSPACE_BYTES
-    if (files.length > 0) await lowerWorkspaceLabel(store, workspace, UNTRUSTED_LABEL)
+    const isFull = workspace !== null && (await receivedFiles.sizeOf(workspace, [INBOX])) + size > MAX_WORKSPACE_BYTES
+    if (files.length > 0 && workspace !== null) await lowerWorkspaceLabel(store, workspace, UNTRUSTED_LABEL)
     for (const { name, bytes } of files)
       try {
+        if (workspace === null) throw new TirelessError('path_refused', texts.elsewhere)
         if (isFull) throw new TirelessError('path_refused', texts.full)
         await receivedFiles.save(workspace, [...folder, name], bytes)
         saved.push([...folder, name].join('/'))
@@ -129,6 +130,7 @@ const TEXTS = {
     tooMany: `a message may have at most ${MAX_FILES} files`,
     unreadable: 'it cannot be read',
     full: 'the folder for received files is full',
+    elsewhere: 'this conversation works on another machine, which cannot be reached from here',
   },
   zh: {
     files: '\n随消息收到的文件（在工作目录中）：',
@@ -137,5 +139,6 @@ const TEXTS = {
     tooMany: `一条消息最多 ${MAX_FILES} 个文件`,
     unreadable: '无法读取',
     full: '收件文件夹已满',
+    elsewhere: '这个会话在另一台机器上工作，从这里无法送达',
   },
 } as const satisfies Record<Language, object>

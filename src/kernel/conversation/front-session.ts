@@ -23,6 +23,8 @@ export interface ConversationDeps {
   readonly clock: Clock
   readonly ids: Ids
   readonly kernelId: string
+  /** The id of this home, if several homes share the store. */
+  readonly homeId?: string | undefined
   /** Contract: the folder for a session's files: its own, or the one that the configuration of the agent names. */
   prepareWorkspace(sessionId: string, of?: { readonly agent: string }): Promise<{ readonly path: string }>
 }
@@ -59,8 +61,11 @@ export interface OwnerMessage {
   readonly id: string
   readonly text: string
   readonly route?: boolean
-  /** Contract: puts the files of the message into the workspace of the session that gets it. */
-  attach?(workspace: string): Promise<Attachment>
+  /**
+   * Contract: puts the files of the message into the workspace of the session that gets it; null: it is on another
+   * machine, and the files are refused.
+   */
+  attach?(workspace: string | null): Promise<Attachment>
 }
 
 /** A message whose files are in a workspace. */
@@ -105,14 +110,15 @@ export async function sessionOps(
   session_id: string,
   said: OwnerMessage,
 ): Promise<MessageToSession> {
-  const workspace = said.attach && (await deps.store.session(session_id))?.workspace
-  const { note, ...attached } = await attachTo(said, workspace ?? undefined)
+  const session = said.attach && (await deps.store.session(session_id))
+  const home = session?.home ?? deps.homeId
+  const { note, ...attached } = await attachTo(said, home === deps.homeId ? session?.workspace : null)
   return { ops: [publishOp(deps, chat, session_id, attached)], ...(note === undefined ? {} : { note }) }
 }
 
 async function attachTo(
   { attach, ...said }: OwnerMessage,
-  workspace: string | undefined,
+  workspace: string | null | undefined,
 ): Promise<Omit<OwnerMessage, 'attach'> & Partial<Attachment>> {
   return attach && workspace !== undefined ? { ...said, ...(await attach(workspace)) } : said
 }

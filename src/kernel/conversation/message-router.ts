@@ -14,6 +14,7 @@ import { CLEAN_LABEL, isCleanLabel, lowestLabel, UNTRUSTED_LABEL } from '../../d
 import type { Observation } from '../../domain/observation.ts'
 import { isFrontSession, type ReplyTo, readReplyTo } from '../../domain/reply-to.ts'
 import { readRouted } from '../../domain/routed.ts'
+import type { Session } from '../../domain/session.ts'
 import { threadBinding, threadSetting } from '../../domain/thread-binding.ts'
 import { lowerWorkspaceLabel } from '../../engine/calls/shared-workspace.ts'
 import type { MessageRouter, RoutedTurn } from '../../ports/message-router.ts'
@@ -45,7 +46,7 @@ async function passOn(deps: RouterDeps, turn: RoutedTurn, session_id: string) {
   const target = isFrontSession(session_id) ? undefined : await store.session(session_id)
   if (!target) throw await noSuchSession(deps, session_id)
   const { messages, reply_to } = await messagesOf(deps, turn.origin)
-  await copyFiles(deps, turn, messages, target.workspace)
+  await copyFiles(deps, turn, messages, target)
   const now = clock.now()
   const publish = messages.map(
     (observation): Extract<Op, { op: 'publish' }> => ({
@@ -67,7 +68,7 @@ async function startSession(deps: RouterDeps, turn: RoutedTurn, title: string | 
   const label = messages.reduce((sum, message) => lowestLabel(sum, message.label ?? CLEAN_LABEL), CLEAN_LABEL)
   const made = await store.session(session_id)
   const workspace = made?.workspace ?? (await deps.prepareWorkspace(session_id, { agent: agent_id })).path
-  await copyFiles(deps, turn, messages, workspace)
+  await copyFiles(deps, turn, messages, { ...made, workspace })
   const dispatch = {
     ...{ dispatch_id, kernel_id: kernelId, agent_id, session_id, workspace },
     prompt: messages.map(({ text }) => text).join('\n\n'),
@@ -91,13 +92,18 @@ async function copyFiles(
   { store, receivedFiles }: RouterDeps,
   { origin }: RoutedTurn,
   messages: readonly OwnerText[],
-  to: string | null,
+  to: Pick<Session, 'workspace'> & Partial<Session>,
 ): Promise<void> {
   const files = messages.flatMap(({ files = [] }) => files)
-  const from = (await store.session(origin.session_id))?.workspace
-  if (files.length === 0 || from === undefined || from === null || to === null) return
-  await lowerWorkspaceLabel(store, to, UNTRUSTED_LABEL)
-  for (const file of files) await receivedFiles.copy(from, to, file.split('/'))
+  const from = await store.session(origin.session_id)
+  if (files.length === 0 || from === undefined) return
+  if ((to.home ?? from.home) !== from.home)
+    throw new TirelessError('conflict', {
+      what: 'the files of the message cannot be passed on: that session works on another machine',
+      fix: 'start a new session for this message',
+    })
+  await lowerWorkspaceLabel(store, to.workspace, UNTRUSTED_LABEL)
+  for (const file of files) await receivedFiles.copy(from.workspace, to.workspace, file.split('/'))
 }
 
 /** Later messages of the thread go to the session directly. */

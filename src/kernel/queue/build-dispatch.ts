@@ -35,7 +35,8 @@ export async function buildDispatch(
   const session_id = `kernel-${agent.agent_id}-${dispatch_id}`
   const workspace = await prepareWorkspace(session_id, agent.workspace)
   const survey = await surveyFor(deps, candidate, prompt)
-  const values = { ...insertions, watched: survey?.text ?? '', folder: workspace }
+  const folder = deps.nameWorkspace?.(workspace) ?? workspace
+  const values = { ...insertions, watched: survey?.text ?? '', folder }
   const built = buildAgentPrompt(prompt, values, dispatch_id)
   notes.push(...placeholderNotes(agent.agent_id, built))
   return {

@@ -29,6 +29,8 @@ export interface DrainDeps {
   readonly epoch: number | undefined
   /** Whether other processes work on the same store; then the lease is renewed elsewhere. */
   readonly isShared?: boolean
+  /** The id of this home, if the store is shared. */
+  readonly home?: string | undefined
   readonly maxConcurrent: number
   readonly controls: RunControls
   readonly held: HeldDispatches
@@ -83,7 +85,7 @@ class Drain {
     const { drain, abort } = options.signals
     this.#deps = deps
     this.#options = options
-    this.#slots = new SlotSharing(deps.engine, () => this.#running.size >= deps.maxConcurrent)
+    this.#slots = new SlotSharing(deps.engine, () => this.#running.size >= deps.maxConcurrent, deps.home)
     this.#signals = {
       drain: options.until ? AbortSignal.any([drain, options.until]) : drain,
       abort: AbortSignal.any([abort, this.#broken.signal]),

@@ -94,6 +94,7 @@ export class Leadership {
 /** Beats, cycles and deliveries belong to the leader. */
 const LEADER_OPS: ReadonlySet<Op['op']> = new Set([
   ...(['cycle_begin', 'cycle_end', 'schedule_fired', 'delivered', 'undelivered', 'part_sent', 'postpone'] as const),
+  'take_over',
 ])
 
 /** Also what a cycle dispatches, and what it writes to documents. */

@@ -16,6 +16,8 @@ import type { WakeSignal } from './wake-signal.ts'
 /** How often a lease is renewed, and when work stops if that fails: parts of the lease. */
 const RENEW_AFTER = 1 / 3
 const STOP_AFTER = 0.7
+/** When the watchdog kills commands, if this process has not: it may be stopped by the system. */
+const KILL_AFTER = 0.85
 
 interface SharedWorkerDeps {
   readonly store: Store
@@ -27,6 +29,8 @@ interface SharedWorkerDeps {
   readonly about: WorkerAbout
   /** Contract: interrupts the runs of this process; resolves when none is left. */
   stopRuns(): Promise<void>
+  /** Contract: commands of this process are killed after so many milliseconds, also while it is stopped. */
+  allowCommands(ms: number): void
   /** Dispatches that ended because their processes died too often. */
   onDead(ids: readonly string[]): Promise<void>
   log(level: 'info' | 'warn', event: string, details: Readonly<Record<string, string | number>>): void
@@ -82,7 +86,7 @@ export class SharedWorker {
     const join = { op: 'join', name, now, lease_until: now + leaseMs, alone: false, about } as const
     const results = await commitOne<readonly Op[]>(store, [...before, join, { op: 'recover', now }])
     const [{ epoch }, { lost, dead }] = results.slice(-2) as [OpResults['join'], OpResults['recover']]
-    this.#renewedAt = asked
+    this.#renewed(asked)
     this.#epoch = epoch
     log('info', 'worker joined', { epoch, ...about, lost })
     await onDead(dead)
@@ -106,13 +110,20 @@ export class SharedWorker {
       await onDead(dead)
       // The answer may have come too late: this process has given the epoch up.
       if (!alive || this.#epoch !== epoch) return false
-      this.#renewedAt = asked
+      this.#renewed(asked)
       if (led) leadership.update(led)
       return true
     } catch (thrown) {
       if (asTirelessError(thrown).code === 'store_fenced') return false
       throw thrown
     }
+  }
+
+  /** `asked`: when the renewal was asked for; the lease may have begun then. */
+  #renewed(asked: number): void {
+    const { clock, leaseMs, allowCommands } = this.#deps
+    this.#renewedAt = asked
+    allowCommands(asked + leaseMs * KILL_AFTER - clock.monotonic())
   }
 
   /** Contract: never rejects: a store that has failed is reported by the wake signal. */

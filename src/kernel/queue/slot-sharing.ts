@@ -20,11 +20,13 @@ export class SlotSharing {
   readonly #last: string[] = []
   readonly #engine: Engine
   readonly #isFull: () => boolean
+  readonly #home: string | undefined
 
-  /** `isFull`: whether every slot is taken. */
-  constructor(engine: Engine, isFull: () => boolean) {
+  /** `isFull`: whether every slot is taken. `home`: the id of this home on a shared store. */
+  constructor(engine: Engine, isFull: () => boolean, home?: string) {
     this.#engine = engine
     this.#isFull = isFull
+    this.#home = home
   }
 
   get last(): readonly string[] {
@@ -64,7 +66,8 @@ export class SlotSharing {
     const workspaceOf = async ({ session_id }: Dispatch): Promise<string | undefined> =>
       (await fallbackIfUnreadable(store.session(session_id), undefined))?.workspace
     const used = new Set(await Promise.all((running ?? []).map(workspaceOf)))
-    for (const other of pending ?? [])
+    const canRunHere = ({ home }: Dispatch): boolean => home === undefined || home === this.#home
+    for (const other of (pending ?? []).filter(canRunHere))
       if (!other.paused && other.priority >= priority && !used.has(await workspaceOf(other))) return true
     return false
   }

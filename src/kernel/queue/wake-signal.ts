@@ -65,6 +65,7 @@ const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
   'cancel',
   'pause',
   'recover',
+  'take_over',
   'retry',
   'leave',
   'post',
@@ -75,12 +76,14 @@ const WAKING_OPS: ReadonlySet<Op['op']> = new Set([
   'set_aside',
 ])
 
-/** Regular looks for dead workers are no work, as long as they find none. */
+/** Regular looks for dead workers and lost homes are no work, as long as they find none. */
 function mayBeWork({ ops }: Batch, outcome: BatchOutcome | undefined): boolean {
   if (!outcome?.ok) return false
   const { results } = outcome
-  const isQuiet = (i: number): boolean => (results[i] as OpResults['recover']).lost === 0
-  return ops.some(({ op }, i) => WAKING_OPS.has(op) && !(op === 'recover' && isQuiet(i)))
+  const isQuiet = (op: Op['op'], i: number): boolean =>
+    (op === 'recover' && (results[i] as OpResults['recover']).lost === 0) ||
+    (op === 'take_over' && (results[i] as OpResults['take_over']).every(({ became }) => became === 'waits'))
+  return ops.some(({ op }, i) => WAKING_OPS.has(op) && !isQuiet(op, i))
 }
 
 /**

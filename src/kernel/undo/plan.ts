@@ -33,6 +33,8 @@ export interface UndoDeps {
   readonly documents: Documents
   readonly clock: Clock
   readonly ids: Ids
+  /** The id of this home, if several homes share the store. */
+  readonly homeId?: string | undefined
 }
 
 /** What is to be taken back: the work of runs, or an earlier undo. */
@@ -47,6 +49,7 @@ export type UndoConflict =
   | ({ readonly kind: 'fact' } & FactConflict)
   | { readonly kind: 'open'; readonly run_id: string; readonly workspace: string | null }
   | { readonly kind: 'unreadable'; readonly workspace: string }
+  | { readonly kind: 'elsewhere'; readonly run_id: string; readonly host: string }
 
 export interface UndoPlan {
   readonly undo: NewUndo
@@ -101,6 +104,7 @@ async function planUndoOfRuns(
       ...openRuns(runs).map(
         ({ dispatch }) => ({ kind: 'open', run_id: dispatch.dispatch_id, workspace: null }) as const,
       ),
+      ...(await writtenElsewhere(deps, runs, spans)),
       ...files.conflicts,
       ...document.conflicts.map((conflict) => ({ kind: 'document', ...conflict }) as const),
       ...facts.conflicts.map((conflict) => ({ kind: 'fact', ...conflict }) as const),
@@ -177,6 +181,23 @@ async function cyclesOf(store: Store, runs: readonly ChosenRun[]): Promise<Reado
   for (const cycle of cycles)
     if (!(await store.dispatchesOf(cycle)).every(({ dispatch_id }) => chosen.has(dispatch_id))) cycles.delete(cycle)
   return cycles
+}
+
+/** On a shared store, the snapshots of a run are in the home that has its files. */
+async function writtenElsewhere(
+  { store, clock, homeId }: UndoDeps,
+  runs: readonly ChosenRun[],
+  spans: readonly WriteSpan[],
+): Promise<readonly UndoConflict[]> {
+  const missing = runs.flatMap((run) => withoutSnapshots(run, spans).map(() => run.dispatch))
+  const away = missing.flatMap(({ dispatch_id, home = homeId }) =>
+    home === undefined || home === homeId ? [] : [{ dispatch_id, home }],
+  )
+  const homes = await store.homes(
+    away.map(({ home }) => home),
+    clock.now(),
+  )
+  return away.map(({ dispatch_id }, i) => ({ kind: 'elsewhere', run_id: dispatch_id, host: homes[i]?.host ?? '' }))
 }
 
 function withoutSnapshots(run: ChosenRun, spans: readonly WriteSpan[]): readonly NotUndone[] {

@@ -8,7 +8,10 @@ import type { Wait } from '../../domain/wait.ts'
 import type { PageLimit } from './page-limit.ts'
 
 export type QueueOp =
-  /** Starts a worker's epoch. `alone`: the caller holds the home's lock, so every other worker is dead. */
+  /**
+   * Starts a worker's epoch. `alone`: the caller holds the home's lock, so every other worker is dead. Sessions that no
+   * home has, and whose workspace is below the path of the worker's home, are pinned to that home.
+   */
   | {
       readonly op: 'join'
       readonly name: string
@@ -34,15 +37,24 @@ export type QueueOp =
    */
   | { readonly op: 'lead'; readonly name: string; readonly epoch: number; readonly now: number }
   /**
+   * Work that waits for longer than `grace` ms for a home that has had no worker for so long. A session in a folder of
+   * that home becomes one whose home is not chosen yet, with a quiet observation that says where its files are; a
+   * sub-agent, whose parent is there, is cancelled; one in a folder outside of the home waits on.
+   */
+  | { readonly op: 'take_over'; readonly grace: number; readonly now: number }
+  /**
    * Adds dispatches, all or none. If `source` and `key` are known, the result is the id of the existing dispatch. A
-   * child of a paused dispatch is paused.
+   * child of a paused dispatch is paused. A new session whose folder of a home another session of the kernel is pinned
+   * in is pinned there, too, whatever its `pin` says.
    */
   | { readonly op: 'enqueue'; readonly dispatches: readonly NewDispatch[]; readonly now: number }
   /**
    * Takes up to `limit` pending dispatches for a worker: highest priority first, then oldest; at most one per session.
-   * A dispatch is left pending while one of another session runs in the same workspace. Each gets a new token. `only`:
-   * ids of dispatches to consider, with their descendants; `except`: ids of those to leave out; `last`: ids of those
-   * that come after all others of their priority, in this order.
+   * A dispatch is left pending while one of another session runs in the same workspace. Each gets a new token. A
+   * session that is pinned to a home is claimed only by workers of that home (`WorkerAbout`); one whose home is not
+   * chosen yet is pinned to the worker's, and its workspace is then below that home. `only`: ids of dispatches to
+   * consider, with their descendants; `except`: ids of those to leave out; `last`: ids of those that come after all
+   * others of their priority, in this order.
    */
   | {
       readonly op: 'claim'
@@ -109,17 +121,32 @@ export type QueueOp =
 
 export type DispatchCounts = Readonly<Record<DispatchStatus, number>>
 
-/** What a process on a shared store does, and where: the name of its machine and the id of its home. */
+/** What a process on a shared store does, and where: the name of its machine, and the id and path of its home. */
 export interface WorkerAbout {
   readonly role: ProcessRole
   readonly host: string
   readonly home: string
+  readonly root?: string
   /** How many dispatches it runs at once at most; 0: none. */
   readonly slots?: number
   /** Of the program. */
   readonly version?: string
   /** The length of its lease in milliseconds. */
   readonly lease_ms?: number
+}
+
+/** The setting with the name of a home's machine, written by a process that pins a session to its home. */
+export const homeSetting = (home: string): string => `home ${home}`
+
+/** A home that works on a shared store, as its workers show it. */
+export interface HomeSeen {
+  readonly home: string
+  /** The name of its machine. */
+  readonly host: string
+  /** Null: no worker of it was seen. */
+  readonly last_seen: string | null
+  /** Whether a process of it runs dispatches now. */
+  readonly is_alive: boolean
 }
 
 interface Worker {
@@ -145,6 +172,14 @@ export interface QueueResults {
   recover: { readonly lost: number; readonly recovered: readonly string[]; readonly dead: readonly string[] }
   /** `epoch`, `token`: of the worker that leads now. */
   lead: { readonly leading: boolean; readonly epoch: number; readonly token: number }
+  take_over: readonly {
+    readonly dispatch_id: string
+    readonly session_id: string
+    /** Where its files are, on the machine of the home. */
+    readonly workspace: string
+    readonly home: HomeSeen
+    readonly became: 'moved' | 'cancelled' | 'waits'
+  }[]
   enqueue: readonly { readonly dispatch_id: string; readonly session_id: string; readonly duplicate: boolean }[]
   claim: readonly Dispatch[]
   promote: { readonly promoted: number }
@@ -205,6 +240,8 @@ export interface QueueReads {
   /** Contract: the dispatches that this one started, in creation order. */
   childrenOf(dispatchId: string): Promise<readonly Dispatch[]>
   workers(now: number): Promise<readonly Worker[]>
+  /** Contract: each of these homes of a shared store, in order; none on a store of one home. */
+  homes(ids: readonly string[], now: number): Promise<readonly HomeSeen[]>
   /** Contract: the earliest instant at which a timer is due, if any. */
   nextTimer(): Promise<number | undefined>
 }

@@ -3,7 +3,7 @@
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Observation } from '../../domain/observation.ts'
-import type { Session } from '../../domain/session.ts'
+import type { Session, WorkspacePin } from '../../domain/session.ts'
 import type { PageLimit } from './page-limit.ts'
 
 export type SessionOp =
@@ -34,6 +34,8 @@ export type SessionOp =
       readonly kernel_id: string
       readonly agent_id: string
       readonly workspace: string
+      /** As of a new dispatch. */
+      readonly pin?: WorkspacePin | undefined
       /** Metadata of the dispatches that are created for unread input. */
       readonly metadata: Readonly<Record<string, Json>>
       readonly now: number

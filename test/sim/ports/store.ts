@@ -163,6 +163,7 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     deliveries: () => read('outbox', () => reader.deliveries()),
     leader: (name) => read('leader', () => reader.leader(name)),
     workers: (now) => read('workers', () => reader.workers(now)),
+    homes: (ids, now) => read('homes', () => reader.homes(ids, now)),
     nextTimer: () => read('timer', () => reader.nextTimer()),
     setAside: (page) => read('setAside', () => reader.setAside(page)),
   }

@@ -34,8 +34,19 @@ export function reasonOf(dispatch: ReasonedRun, context: ReasonContext): Reason 
   if (status === 'dead') return say(reasons.dead, describeError(error ?? '', context.language))
   if (status === 'done' || status === 'cancelled') return undefined
   if (cancel !== null) return say(reasons.cancelling)
+  if (held_by?.kind === 'away') return say(awayReason(held_by.machine, context))
   if (held_by) return say(reasons[held_by.kind])
   return status === 'waiting' ? waitReason(dispatch, context) : undefined
+}
+
+function awayReason(
+  machine: NonNullable<NonNullable<ReasonedRun['held_by']>['machine']> | undefined,
+  { language, now }: ReasonContext,
+): string {
+  const { host = '', last_seen = null } = machine ?? {}
+  const { away, lastSeen } = QUEUE_TEXTS[language].reasons
+  const seen = last_seen === null ? '' : lastSeen(relativeTime(Date.parse(last_seen), now, language))
+  return `${away(host)}${seen}`
 }
 
 function waitReason(

@@ -7,8 +7,9 @@ import { RefusedBatch } from '../refuse-batch.ts'
 import type { SqlRow } from '../rows/rows.ts'
 import type { Queries } from './connection.ts'
 import { type ApplyPgOp, IN_FLIGHT } from './op-context.ts'
+import { pinOfFolder } from './pins.ts'
 
-type NewSession = Pick<NewDispatch, 'session_id' | 'kernel_id' | 'agent_id' | 'workspace' | 'metadata'>
+type NewSession = Pick<NewDispatch, 'session_id' | 'kernel_id' | 'agent_id' | 'workspace' | 'pin' | 'metadata'>
 type EnqueueResult = OpResults['enqueue'][number]
 
 const enqueue: ApplyPgOp<'enqueue'> = async (db, { dispatches, now }) => {
@@ -50,7 +51,7 @@ async function enqueuePart(db: Queries, part: readonly NewDispatch[], now: numbe
     const sessions = await lockFreeSessions(db, fresh)
     const created = await insertDispatches(
       db,
-      fresh.map((dispatch) => ({ dispatch, session: sessions.get(dispatch.session_id) ?? -1, now })),
+      fresh.map((dispatch) => ({ dispatch, ...placeOf(sessions.get(dispatch.session_id)), now })),
     )
     for (const dispatch of fresh)
       if (created.has(dispatch.dispatch_id)) results.set(dispatch, { ...idsOf(dispatch), duplicate: false })
@@ -96,29 +97,38 @@ function takeFirstOfKey(part: readonly NewDispatch[], known: ReadonlyMap<string,
 
 async function insertSessions(db: Queries, sessions: readonly NewSession[], now: number): Promise<void> {
   await db.run(
-    `INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, created_at)
-     SELECT *, $6::bigint FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-     ON CONFLICT (session_id) DO NOTHING`,
+    INSERT_SESSIONS,
     ...[sessions.map(({ session_id }) => session_id), sessions.map(({ kernel_id }) => kernel_id)],
     ...[sessions.map(({ agent_id }) => agent_id), sessions.map(({ workspace }) => workspace)],
-    ...[sessions.map(({ metadata }) => JSON.stringify(metadata)), now],
+    ...[sessions.map(({ metadata }) => JSON.stringify(metadata)), sessions.map(({ pin }) => pin?.home ?? '')],
+    ...[sessions.map(({ pin }) => pin?.folder ?? null), now],
   )
 }
 
-/** Contract: locks the sessions and returns their numbers; refuses the batch if one of them has work. */
-async function lockFreeSessions(db: Queries, fresh: readonly NewDispatch[]): Promise<ReadonlyMap<string, number>> {
+/** A folder of a home that another session of the kernel works in is where that one works. */
+const INSERT_SESSIONS = `INSERT INTO sessions (session_id, kernel_id, agent_id, workspace, metadata, home, folder,
+    created_at)
+  SELECT u.session_id, u.kernel_id, u.agent_id, coalesce(known.workspace, u.workspace), u.metadata,
+    coalesce(known.home, u.home), u.folder, $8::bigint
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    AS u (session_id, kernel_id, agent_id, workspace, metadata, home, folder)
+  LEFT JOIN LATERAL (${pinOfFolder('u')}) AS known ON TRUE
+  ON CONFLICT (session_id) DO NOTHING`
+
+/** Contract: locks the sessions and returns their rows by id; refuses the batch if one of them has work. */
+async function lockFreeSessions(db: Queries, fresh: readonly NewDispatch[]): Promise<ReadonlyMap<string, SqlRow>> {
   const locked = await db.all(
-    'SELECT n, session_id FROM sessions WHERE session_id = ANY ($1::text[]) ORDER BY n FOR NO KEY UPDATE',
+    'SELECT n, session_id, home FROM sessions WHERE session_id = ANY ($1::text[]) ORDER BY n FOR NO KEY UPDATE',
     fresh.map(({ session_id }) => session_id),
   )
-  const numbers = new Map(locked.map(({ n, session_id }) => [String(session_id), Number(n)]))
+  const sessions = new Map(locked.map((row) => [String(row.session_id), row]))
   const busy = await db.all(
     `SELECT session, dispatch_id FROM dispatches WHERE session = ANY ($1::bigint[]) AND status IN ${IN_FLIGHT}`,
-    [...numbers.values()],
+    locked.map(({ n }) => Number(n)),
   )
   const busyWith = new Map(busy.map(({ session, dispatch_id }) => [Number(session), String(dispatch_id)]))
   for (const { session_id, dispatch_id } of fresh) {
-    const session = numbers.get(session_id) ?? -1
+    const session = Number(sessions.get(session_id)?.n)
     const other = busyWith.get(session)
     if (other !== undefined)
       throw new RefusedBatch(
@@ -127,14 +137,20 @@ async function lockFreeSessions(db: Queries, fresh: readonly NewDispatch[]): Pro
       )
     busyWith.set(session, dispatch_id)
   }
-  return numbers
+  return sessions
 }
 
 interface DispatchRow {
   readonly dispatch: Omit<NewDispatch, 'session_id' | 'workspace'>
+  /** The number of the session, and its home. */
   readonly session: number
+  readonly home: string
   readonly now: number
 }
+
+const placeOf = (session: SqlRow | undefined): Pick<DispatchRow, 'session' | 'home'> => ({
+  ...{ session: Number(session?.n ?? -1), home: String(session?.home ?? '') },
+})
 
 /** Contract: the ids of those that were inserted; the others have a key that exists. */
 async function insertDispatches(db: Queries, rows: readonly DispatchRow[]): Promise<ReadonlySet<string>> {
@@ -150,6 +166,7 @@ async function insertDispatches(db: Queries, rows: readonly DispatchRow[]): Prom
     ...[column(({ key }) => key ?? null), column(({ parent_id }) => parent_id ?? null)],
     ...[waits.map((wait) => (wait ? JSON.stringify(wait) : null)), waits.map((wait) => wait?.until ?? null)],
     rows[0]?.now ?? 0,
+    column((_, { home }) => home),
   )
   return new Set(inserted.map(({ dispatch_id }) => String(dispatch_id)))
 }
@@ -159,14 +176,14 @@ function startOf({ dispatch: { at }, now }: DispatchRow): Wait | undefined {
 }
 
 const INSERT_DISPATCHES = `INSERT INTO dispatches (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt,
-    priority, metadata, source, key, wait, due, parent, paused, status, created_at, updated_at)
+    priority, metadata, source, key, wait, due, parent, paused, status, created_at, updated_at, home)
   SELECT u.dispatch_id, u.kernel_id, u.cycle_id, u.agent_id, u.session, u.prompt, u.priority, u.metadata, u.source,
     u.key, u.wait, u.due, p.n, coalesce(p.paused, 0), CASE WHEN u.wait IS NULL THEN 'pending' ELSE 'waiting' END,
-    $14::bigint, $14::bigint
+    $14::bigint, $14::bigint, u.home
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[], $8::text[],
-    $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[]) WITH ORDINALITY
+    $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $15::text[]) WITH ORDINALITY
     AS u (dispatch_id, kernel_id, cycle_id, agent_id, session, prompt, priority, metadata, source, key, parent_id, wait,
-      due, place)
+      due, home, place)
   LEFT JOIN dispatches p ON p.dispatch_id = u.parent_id ORDER BY u.place
   ON CONFLICT (source, key) WHERE key IS NOT NULL DO NOTHING RETURNING dispatch_id`
 
@@ -175,13 +192,13 @@ const INSERT_DISPATCHES = `INSERT INTO dispatches (dispatch_id, kernel_id, cycle
  * The session must be locked.
  */
 export async function createSuccessor(db: Queries, session: number, dispatch_id: string, now: number): Promise<string> {
-  const row = await db.get('SELECT kernel_id, agent_id, metadata FROM sessions WHERE n = $1', session)
+  const row = await db.get('SELECT n, home, kernel_id, agent_id, metadata FROM sessions WHERE n = $1', session)
   const dispatch = {
     ...{ dispatch_id, kernel_id: String(row?.kernel_id), agent_id: String(row?.agent_id), prompt: '', priority: 0 },
     ...{ metadata: JSON.parse(String(row?.metadata)), source: 'inbox' },
   }
   await db.run('UPDATE sessions SET archived_at = NULL WHERE n = $1 AND archived_at IS NOT NULL', session)
-  await insertDispatches(db, [{ dispatch, session, now }])
+  await insertDispatches(db, [{ dispatch, ...placeOf(row), now }])
   return dispatch_id
 }
 

@@ -7,12 +7,26 @@ import { TirelessError } from '../../../domain/error.ts'
 import type { PgConnection } from './connection.ts'
 import { PG_SCHEMA } from './schema.ts'
 
+/**
+ * Homes of sessions: '' means that any worker may run it. The index replaces one without the home; workers of the
+ * version before find their work without it, too.
+ */
+const HOMES_OF_SESSIONS = `ALTER TABLE sessions ADD COLUMN home TEXT COLLATE "C" NOT NULL DEFAULT '',
+    ADD COLUMN folder TEXT COLLATE "C";
+  ALTER TABLE dispatches ADD COLUMN home TEXT COLLATE "C" NOT NULL DEFAULT '';
+  CREATE INDEX dispatches_claimable ON dispatches (home, priority DESC, n) WHERE status = 'pending' AND paused = 0;
+  DROP INDEX dispatches_pending;
+  ALTER TABLE workers ADD COLUMN home TEXT COLLATE "C";
+  CREATE INDEX workers_home ON workers (home) WHERE home IS NOT NULL;
+  CREATE INDEX sessions_folder ON sessions (folder, n) WHERE folder IS NOT NULL AND home <> ''`
+
 /** Each migration leads from the version before it; the first creates the tables. */
 const MIGRATIONS: readonly string[] = [
   PG_SCHEMA,
   'ALTER TABLE workers ADD COLUMN about TEXT',
   // What is true of this database only, and stays here when the records are moved.
   'CREATE TABLE properties (name TEXT PRIMARY KEY, value TEXT NOT NULL)',
+  HOMES_OF_SESSIONS,
 ]
 
 const LOCK = 'SELECT pg_advisory_xact_lock(84737, 3)'

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import pg from 'pg'
 import { openPostgres, WITHOUT_POSTGRES } from '../../../../test/support/postgres.ts'
 import type { Store } from '../../../ports/store.ts'
-import { storeConformance } from '../../../testing/store-conformance.ts'
+import { sharedStoreConformance, storeConformance } from '../../../testing/store-conformance.ts'
 import { systemClock } from '../../system/clock.ts'
 import { openPostgresStore } from './store.ts'
 
@@ -32,7 +32,7 @@ describe('postgres store', { skip: WITHOUT_POSTGRES }, async () => {
   // One store for all cases, because connecting takes longer than most of them; `close` has a case of its own.
   let store = await open()
   after(() => store.close())
-  for (const { name, run } of storeConformance)
+  for (const { name, run } of [...sharedStoreConformance, ...storeConformance])
     test(name, async () => {
       await emptyTables()
       await run(store)

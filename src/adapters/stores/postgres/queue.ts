@@ -11,7 +11,9 @@ import { claimDue } from './claim.ts'
 import type { Queries } from './connection.ts'
 import { createSuccessor, wakeWaiting } from './create-dispatches.ts'
 import { closeAllApprovals, withdrawAllApprovals } from './inbox.ts'
+import { recordInterrupted } from './interrupted-calls.ts'
 import { type ApplyPgOp, IN_FLIGHT, isReadable, lockDispatches, lockSession, takeWideLock } from './op-context.ts'
+import { findHomes } from './pins.ts'
 import { deliverResult, isSpawnedBy } from './sub-agents.ts'
 
 /**
@@ -102,7 +104,9 @@ async function cancelFamily(db: Queries, op: CancelOp): ReturnType<ApplyPgOp<'ca
   const cancelled = []
   for (const row of await lockFamily(db, op.dispatch_id)) {
     const [n, status] = [Number(row.n), String(row.status) as DispatchStatus]
-    if (status === 'pending' && row.attempts === 0) {
+    if (status === 'pending' && Number(row.attempts) > 0 && (await isHomeAway(db, row, op.now))) {
+      await abandon(db, row, op.reason ?? 'cancelled while the machine that has its files was away', op.now)
+    } else if (status === 'pending' && row.attempts === 0) {
       await db.run(
         "UPDATE dispatches SET status = 'cancelled', failure_class = NULL, error = $1, updated_at = $2 WHERE n = $3",
         ...[op.reason ?? null, op.now, n],
@@ -120,6 +124,27 @@ async function cancelFamily(db: Queries, op: CancelOp): ReturnType<ApplyPgOp<'ca
     cancelled.push({ dispatch_id: String(row.dispatch_id), status })
   }
   return cancelled
+}
+
+/** Whether no worker can claim the dispatch to end it. */
+async function isHomeAway(db: Queries, { home }: SqlRow, now: number): Promise<boolean> {
+  if (home === '') return false
+  const [found] = await findHomes(db, [String(home)], now)
+  return found?.is_alive === false
+}
+
+/** A dispatch that no worker can go on with ends; its run is told of as one that crashed. */
+export async function abandon(db: Queries, row: SqlRow, error: string, now: number): Promise<void> {
+  const [n, session] = [Number(row.n), Number(row.session)]
+  await db.run(
+    `UPDATE dispatches SET status = 'cancelled', cancel = NULL, paused = 0, error = $1, failure_class = 'infra',
+       updated_at = $2 WHERE n = $3`,
+    ...[error, now, n],
+  )
+  await recordInterrupted(db, session, String(row.dispatch_id))
+  await closeAllApprovals(db, session, 'the run ended: cancelled', now)
+  await deliverResult(db, n, undefined, now)
+  await cancelSpawned(db, n, now)
 }
 
 /** Cancels the sub-agents of a run that has ended, with everything that they started. */

@@ -9,16 +9,20 @@ import type { Queries } from './connection.ts'
 import { closeAllApprovals } from './inbox.ts'
 import { recordInterrupted } from './interrupted-calls.ts'
 import { type ApplyPgOp, isReadable, lockDispatches, takeWideLock } from './op-context.ts'
+import { adoptSessions } from './pins.ts'
 import { cancelSpawned } from './queue.ts'
 import { deliverResult } from './sub-agents.ts'
+import { takeOver } from './take-over.ts'
 
 const join: ApplyPgOp<'join'> = async (db, op) => {
   const now = await db.leaseNow(op.now)
   if (op.alone) await db.run('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL')
   const [row] = await db.all(
-    'INSERT INTO workers (name, joined_at, lease_until, about) VALUES ($1, $2, $3, $4) RETURNING epoch',
+    'INSERT INTO workers (name, joined_at, lease_until, about, home) VALUES ($1, $2, $3, $4, $5) RETURNING epoch',
     ...[op.name, now, now + op.lease_until - op.now, op.about ? JSON.stringify(op.about) : null],
+    op.about?.home ?? null,
   )
+  if (op.about) await adoptSessions(db, op.about)
   return { epoch: Number(row?.epoch) }
 }
 
@@ -122,4 +126,4 @@ async function requeue(db: Queries, orphan: SqlRow, now: number): Promise<'pendi
   return status
 }
 
-export const workerOps = { join, beat, leave, recover, lead }
+export const workerOps = { join, beat, leave, recover, lead, take_over: takeOver }

@@ -49,6 +49,7 @@ export function dispatchFromRow(row: SqlRow): Dispatch {
     cancel: asTextOrNull(row.cancel) as Dispatch['cancel'],
     paused: row.paused === 1,
     parent_id: asTextOrNull(row.parent_id),
+    ...(row.home ? { home: asText(row.home) } : {}),
     created_at: iso(Number(row.created_at)),
     updated_at: iso(Number(row.updated_at)),
   }
@@ -62,6 +63,7 @@ export function sessionFromRow(row: SqlRow): Session {
     session_id: asText(row.session_id),
     agent_id: asText(row.agent_id),
     workspace: asText(row.workspace),
+    ...(row.home ? { home: asText(row.home) } : {}),
     status: sessionStatus(row.archived_at != null, asTextOrNull(row.status) as DispatchStatus | null),
     created_at: iso(Number(row.created_at)),
   }

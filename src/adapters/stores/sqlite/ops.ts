@@ -55,6 +55,8 @@ export const OP_TABLE: OpTable = {
   leave: leaveWorker,
   recover: recoverWorkers,
   lead: takeLead,
+  // All work is in the home of the store.
+  take_over: () => [],
   enqueue: enqueueDispatches,
   claim: claimDispatches,
   promote: promoteDue,

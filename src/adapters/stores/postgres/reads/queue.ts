@@ -5,6 +5,7 @@ import { iso } from '../../../../ports/clock.ts'
 import type { DispatchCounts, QueueReads, WorkerAbout } from '../../../../ports/store/queue.ts'
 import { DISPATCH_COLUMNS, dispatchFromRow } from '../../rows/rows.ts'
 import { IN_FLIGHT } from '../op-context.ts'
+import { findHomes } from '../pins.ts'
 import { DATABASE_NOW } from '../transaction.ts'
 import { conditionsFor, type PgRowReader } from './row-reader.ts'
 
@@ -47,6 +48,11 @@ export function pgQueueReads(rows: PgRowReader, leases: 'database' | 'given'): Q
       return (await readAll('dispatches', `${listOf(isChild)} ORDER BY d.n`, dispatchId)).map(dispatchFromRow)
     },
     workers: (now) => readWorkers(rows, leases, now),
+    async homes(ids, given) {
+      if (ids.length === 0) return []
+      const [row] = leases === 'given' ? [] : await rows.all(`SELECT ${DATABASE_NOW} AS now`)
+      return findHomes(rows, ids, row ? Number(row.now) : given)
+    },
     async nextTimer() {
       const waiting = "SELECT * FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL ORDER BY due"
       const open = "SELECT * FROM approvals WHERE status = 'open' ORDER BY expires_at"

@@ -58,14 +58,14 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
         }),
       )
     },
+    homes: async () => [],
     async nextTimer() {
       // ORDER BY with LIMIT uses the index; min() would read every row.
       const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readableCondition('dispatches')}`
       const openApprovals = `status = 'open' AND ${readableCondition('approvals')}`
-      const earliest = [
-        ...all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`),
-        ...all(`SELECT expires_at AS due FROM approvals WHERE ${openApprovals} ORDER BY expires_at LIMIT 1`),
-      ]
+      const first = all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`)
+      const expiring = `SELECT expires_at AS due FROM approvals WHERE ${openApprovals} ORDER BY expires_at LIMIT 1`
+      const earliest = [...first, ...all(expiring)]
       return earliest.length === 0 ? undefined : Math.min(...earliest.map(({ due }) => Number(due)))
     },
   }
