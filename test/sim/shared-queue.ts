@@ -30,6 +30,8 @@ export function createSharedQueue(world: World, proc: SimProcess, parts: SharedQ
     ...{ engine, bell, leadership, stopControl },
     log: { write: (_, event) => world.logEvent(`${proc.id} ${event}`) },
     homeId: () => `home${home.n}`,
+    // One store of one home: all see the same folders, and commands are simulated, too.
+    ...{ homeRoot: () => undefined, watchdog: { allow: () => {}, leave: () => {} } },
     version: () => 'sim',
     leaseMs: () => world.plan.several?.lease ?? 0,
     maxConcurrent: () => world.plan.maxConcurrent,

@@ -103,6 +103,7 @@ const simWindows = (reader: World['reader'], read: Read) =>
     workspaces: () => read('sessions', () => reader.workspaces()),
     sessionsIn: (workspaces, page) => read('sessions', () => reader.sessionsIn(workspaces, page)),
     todoWindow: (filter) => read('todos', () => reader.todoWindow(filter)),
+    dispatchWindow: (filter) => read('dispatchWindow', () => reader.dispatchWindow(filter)),
     dispatchesIn: (session, page) => read('dispatches', () => reader.dispatchesIn(session, page)),
   }) satisfies Partial<Store>
 
@@ -115,7 +116,6 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     ...simWindows(reader, read),
     dispatch: (id) => read('dispatch', () => reader.dispatch(id)),
     dispatches: (filter) => read('dispatches', () => reader.dispatches(filter)),
-    dispatchWindow: (filter) => read('dispatchWindow', () => reader.dispatchWindow(filter)),
     counts: () => read('counts', () => reader.counts()),
     recent: (kernel, agent, limit) => read('recent', () => reader.recent(kernel, agent, limit)),
     dispatchesOf: (cycle) => read('dispatchesOf', () => reader.dispatchesOf(cycle)),
