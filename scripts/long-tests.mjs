@@ -6,7 +6,6 @@
 export const LONG_TESTS = [
   'src/adapters/documents/git-mirror.test.ts',
   'src/adapters/stores/postgres/finished-rows.test.ts',
-  'src/adapters/stores/postgres/reconnect.test.ts',
   'src/kernel/schedule/schedule-zones.test.ts',
   'test/channels/flood.test.ts',
   'test/contract/garbage-returns.test.ts',

@@ -81,6 +81,8 @@ export interface AppOptions extends RunParts {
   readonly signals?: StopSignals
   readonly clock?: Clock
   readonly ids?: Ids
+  /** If given, the start waits for a database that is away, instead of failing; called with the reason meanwhile. */
+  readonly onStoreAway?: ((error: TirelessError) => void) | undefined
   /** Resolves host names; default: the resolver of the machine. */
   readonly resolve?: Resolver
   /** Name of this process, as the lock file of the home shows it to others. */
@@ -120,7 +122,7 @@ export async function createApp(options: AppOptions = {}): Promise<App> {
     secrets(),
     events(),
     log(),
-    store(),
+    store({ onAway: options.onStoreAway, stop: signals.drain }),
     journalFollower(),
     egress(options.resolve),
     trace(),

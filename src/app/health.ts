@@ -15,6 +15,11 @@ import type { HomeSeen } from '../ports/store/queue.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 
 export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<CommandContext['health']>>> {
+  const unreachable = await host
+    .get('store')
+    .ping?.()
+    .catch(({ message }: Error) => message)
+  if (unreachable !== undefined) return { ok: false, reasons: [unreachable], degraded: [] }
   const config = host.get('config')
   const documents = host.get('documents')
   const sandbox = host.get('sandbox')

@@ -15,6 +15,7 @@ import { SharedWorker } from '../kernel/queue/shared-worker.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Services } from '../ports/plugin.ts'
 import type { Store } from '../ports/store.ts'
+import { runThroughOutages } from './run-through-outages.ts'
 import type { StopControl } from './stop-control.ts'
 
 interface QueueParts {
@@ -58,6 +59,8 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
       await worker.tryToLead()
       await parts.leadership.whileLeading(work, stop)
     },
+    runThroughOutages: (work, tell) =>
+      isShared ? runThroughOutages({ ...parts, signals, tell, startOver: () => worker.startOver() }, work) : work(),
     signals,
     stop(withinMs) {
       log.write('info', 'asked to stop', { within_ms: withinMs })
@@ -115,7 +118,11 @@ class HomeWorker {
   }
 
   join(): Promise<DrainDeps> {
-    this.#joined ??= this.#join()
+    this.#joined ??= this.#join().catch((thrown) => {
+      // A database that was away may be back when it is tried again.
+      this.#joined = undefined
+      throw thrown
+    })
     return this.#joined
   }
 
@@ -138,6 +145,10 @@ class HomeWorker {
     const { store, clock } = this.#parts.engine
     const workers = await store.workers(clock.now())
     return workers.some(({ epoch, about }) => epoch !== this.epoch && about !== null && runsDispatches(about.role))
+  }
+
+  async startOver(): Promise<void> {
+    await this.#shared?.startOver()
   }
 
   /** On a shared store. Contract: throws `conflict` unless this process leads the kernel. */

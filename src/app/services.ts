@@ -165,6 +165,7 @@ declare module '../ports/plugin.ts' {
       | 'isShared'
       | 'joinAs'
       | 'role'
+      | 'runThroughOutages'
       | 'signals'
       | 'stop'
       | 'tellRun'

@@ -59,7 +59,8 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
   let holder: number | undefined
   let giveUpAt = 0
   for (;;) {
-    const opened = await openHome(at, command, signals, () => tell(STOPPING))
+    const onStoreAway = waitsForStore(command, input) ? (error: TirelessError) => tell(storeAway(error)) : undefined
+    const opened = await openHome(at, command, { signals, onStoreAway, onStop: () => tell(STOPPING) })
     if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
     if (opened.code !== 'home_locked') return validateAndRunClosed(command, closedHomeContext(at), input, opened)
     if (command.runsIn === 'own_process') throw await nameRunningPage(opened, at)
@@ -94,6 +95,22 @@ const STOPPING: Progress = {
   zh: '正在停止；等待正在运行的步骤完成。再按 Ctrl-C 立即中断。不会丢失任何内容。',
 }
 
+/** A kernel waits for its database as long as it has to, because no person may be there to start it again. */
+const waitsForStore = ({ name }: Command, input: unknown): boolean =>
+  name === 'start' && (input as { readonly until_idle?: unknown }).until_idle !== true
+
+const storeAway = ({ problem, fix }: TirelessError): Progress => ({
+  kind: 'note',
+  text: `Waiting: ${problem}. It goes on by itself. If it does not: ${fix}`,
+  zh: `正在等待数据库：${problem}。恢复后会自动继续。`,
+})
+
+interface OpeningOptions {
+  readonly signals: CommandRequest['signals']
+  readonly onStoreAway: ((error: TirelessError) => void) | undefined
+  onStop(): void
+}
+
 interface OpenHome {
   readonly app: App
   over(): void
@@ -104,8 +121,7 @@ const NO_HANDLERS: Omit<SignalHandling, 'signals'> = { delegateStop() {}, cancel
 async function openHome(
   { home, configFile }: HomeLocation,
   { name, toleratesBrokenPlugins }: Command,
-  given: CommandRequest['signals'],
-  onStop: () => void,
+  { signals: given, onStoreAway, onStop }: OpeningOptions,
 ): Promise<OpenHome | TirelessError> {
   const {
     signals,
@@ -115,7 +131,7 @@ async function openHome(
   } = given ? { ...NO_HANDLERS, signals: given } : handleSignals(onStop)
   try {
     const own = { withOwnerModule: true, ownsProcess: true, input: () => process.stdin }
-    const options = { home, config: configFile, signals, name, ...own }
+    const options = { home, config: configFile, signals, name, onStoreAway, ...own }
     const app = await createApp(options).catch((thrown) => {
       if (!toleratesBrokenPlugins || !isPluginError(thrown)) throw thrown
       return createApp({ ...options, withoutPlugins: thrown })
@@ -123,6 +139,7 @@ async function openHome(
     stopBy(() => app.context.stop(app.context.settings().stop_timeout))
     return { app, over }
   } catch (thrown) {
+    over()
     forget()
     return asTirelessError(thrown)
   }

@@ -30,6 +30,7 @@ const NEEDS = [
   'notifier',
   'progressMessages',
   'requireSandbox',
+  'runThroughOutages',
   'residents',
   'sandboxNotices',
   'serveHttp',
@@ -78,6 +79,8 @@ export const start = defineCommand({
     const stopTelling = tellLooks(context, tell)
     try {
       await (until_idle ? runUntilIdle(context, max_minutes) : runKernel(context, tell, { expose, role }))
+      // A stop does not wait for a database that is away.
+      await context.store.ping?.()
       return { queue: { ...(await context.store.counts()) } }
     } finally {
       stopListening()
@@ -152,11 +155,21 @@ async function runKernel(
   tell: (progress: Progress) => void,
   { expose, role }: { readonly expose: boolean; readonly role: ProcessRole },
 ): Promise<void> {
-  const failed = new AbortController()
-  const stop = AbortSignal.any([context.signals.drain, failed.signal])
   await context.joinAs(role)
   if (does(role, 'server')) await servePage(context, tell, expose)
   if (does(role, 'scheduler')) await tellBeats(context, tell)
+  const stopAnnouncing = announceWrittenFiles(context, tell)
+  try {
+    await context.runThroughOutages(() => runParts(context, tell, role), tell)
+  } finally {
+    stopAnnouncing()
+  }
+}
+
+/** Contract: resolves when the kernel is stopped; rejects when a part fails, after all have ended. */
+async function runParts(context: KernelNeeds, tell: (progress: Progress) => void, role: ProcessRole): Promise<void> {
+  const failed = new AbortController()
+  const stop = AbortSignal.any([context.signals.drain, failed.signal])
   const tasks = [
     context.kernel.watchConfig(stop),
     untilStopped(context, stop),
@@ -165,12 +178,7 @@ async function runKernel(
   ]
   // If one task fails, the others stop too: a kernel without its queue would only look alive.
   for (const task of tasks) task.catch(() => failed.abort())
-  const stopAnnouncing = announceWrittenFiles(context, tell)
-  try {
-    await awaitAll(tasks)
-  } finally {
-    stopAnnouncing()
-  }
+  await awaitAll(tasks)
 }
 
 const does = (role: ProcessRole, part: ProcessRole): boolean => role === 'all' || role === part

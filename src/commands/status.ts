@@ -162,6 +162,8 @@ type StatusNeeds = Needs<(typeof NEEDS)[number]>
 
 export async function summarizeStatus(context: StatusNeeds) {
   const { store } = context
+  // Nothing is known without the database, and the question must not wait for it.
+  await store.ping?.()
   const queue = await store.counts()
   const { ok, reasons, degraded } = await context.health()
   return {

@@ -128,6 +128,11 @@ export interface Store
   onChange?(listener: () => void): () => void
   /** Contract: as `onChange`, when another process has appended to a journal. */
   onAppend?(listener: () => void): () => void
+  /**
+   * Contract: rejects with `store_failed` within seconds if the database does not answer now. Absent if the store is a
+   * file of this process.
+   */
+  ping?(): Promise<void>
   /** Contract: number of fsynced groups of batches since the store was opened. */
   commits(): number
   /** Contract: idempotent; waits for running operations. */

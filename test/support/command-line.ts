@@ -56,7 +56,7 @@ export function startTireless(
   t: TestContext,
   home: string,
   ...args: string[]
-): ChildProcess & { readonly output: () => string } {
+): ChildProcess & { readonly output: () => string; readonly errors: () => string } {
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, ...args, '--home', home], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -66,10 +66,10 @@ export function startTireless(
   // A home that still has a process cannot be removed; a home of another kind has no such hook.
   endBeforeRemoving(home, end)
   t.after(end)
-  let stdout = ''
+  let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
-  child.stderr.resume()
-  return Object.assign(child, { output: () => stdout })
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+  return Object.assign(child, { output: () => stdout, errors: () => stderr })
 }
 
 export const waitForExit = (child: ChildProcess): Promise<number | null> =>

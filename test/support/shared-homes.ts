@@ -1,6 +1,5 @@
 /** Homes that share one database, each with a process of its own. */
 
-import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -12,7 +11,7 @@ export const LEASE_MS = 3000
 
 export interface SharedHome {
   readonly home: string
-  readonly process: ChildProcess & { readonly output: () => string }
+  readonly process: ReturnType<typeof startTireless>
 }
 
 export interface WorkerStatus {

@@ -3,6 +3,7 @@
 import { setDatabaseAside } from '../../adapters/stores/sqlite/set-database-aside.ts'
 import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
 import { newSecret } from '../../adapters/system/ids.ts'
+import type { TirelessError } from '../../domain/error.ts'
 import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
 import { fenceLeader, Leadership } from '../../kernel/queue/leadership.ts'
 import { createWakeSignal, ringOnCommit } from '../../kernel/queue/wake-signal.ts'
@@ -13,7 +14,13 @@ import { pathAside } from '../move-store.ts'
 import { pinHere, pinWorkspaces } from '../pin-workspaces.ts'
 import { withErrorLog, withRedaction, withSemanticRecall } from '../store-wrappers.ts'
 
-export function store(): Plugin {
+interface Opening {
+  /** If given, the start waits for a database that is away; called with the reason once a minute, at most. */
+  readonly onAway: ((error: TirelessError) => void) | undefined
+  readonly stop: AbortSignal
+}
+
+export function store(opening: Opening): Plugin {
   let opened: Store | undefined
   return definePlugin({
     name: 'store',
@@ -22,7 +29,7 @@ export function store(): Plugin {
     provides: ['store', 'bell', 'leadership'],
     async setup(host) {
       const bell = createWakeSignal()
-      const database = await openDatabase(host)
+      const database = await openDatabase(host, opening)
       const lost = (await fallbackIfUnreadable(database.setting(LOST_COMMITS), null)) as LostCommits | null
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = withRedaction(withSemanticRecall(database, host.get('embedders')), host.get('secrets').hide)
@@ -39,7 +46,7 @@ export function store(): Plugin {
 }
 
 /** The database that the configuration names. The driver of PostgreSQL is loaded only if it is used. */
-async function openDatabase(host: PluginHost): Promise<Store> {
+async function openDatabase(host: PluginHost, { onAway, stop }: Opening): Promise<Store> {
   const paths = host.get('home')
   const { database, auditKey: keyFile, auditHead: headFile } = paths
   const [clock, audit] = [host.get('clock'), { keyFile, headFile, newKey: newSecret }]
@@ -48,5 +55,20 @@ async function openDatabase(host: PluginHost): Promise<Store> {
   const { openPostgresStore } = await import('../../adapters/stores/postgres/store.ts')
   const completeMoveIn = () => setDatabaseAside(database, pathAside(paths, clock))
   const home = { id: homeId(paths.root), completeMoveIn }
-  return openPostgresStore({ url: address, clock, audit, writerId: newSecret(), home })
+  const waiting = onAway ? { onAway: reportAbsence(host, onAway), stop } : {}
+  return openPostgresStore({ url: address, clock, audit, writerId: newSecret(), home, ...waiting })
+}
+
+const REPORT_EVERY_MS = 60_000
+
+/** Contract: passes the first reason on, and later ones once a minute at most. */
+function reportAbsence(host: PluginHost, tell: (error: TirelessError) => void): (error: TirelessError) => void {
+  const [clock, log] = [host.get('clock'), host.get('log')]
+  let next = 0
+  return (error) => {
+    if (clock.monotonic() < next) return
+    next = clock.monotonic() + REPORT_EVERY_MS
+    log.write('warn', 'database away; the start waits for it', { message: error.problem })
+    tell(error)
+  }
 }

@@ -1,6 +1,7 @@
 /** What commands can use to share work with other processes on one store. */
 
 import type { ProcessRole } from '../../domain/process-role.ts'
+import type { Progress } from './progress.ts'
 
 export interface SharedWork {
   /** Whether other processes, in homes of their own, work on the same store. */
@@ -16,4 +17,9 @@ export interface SharedWork {
    * longer. On a store of one home it always leads.
    */
   whileLeading(work: (signal: AbortSignal) => Promise<unknown>, stop: AbortSignal): Promise<void>
+  /**
+   * Contract: on a shared store, runs `work` again when the database is back after it rejected with `store_failed`;
+   * resolves when the process is told to stop meanwhile. Otherwise settles as `work` does.
+   */
+  runThroughOutages(work: () => Promise<void>, tell: (progress: Progress) => void): Promise<void>
 }

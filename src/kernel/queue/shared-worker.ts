@@ -70,6 +70,11 @@ export class SharedWorker {
     if (this.#epoch !== undefined) await this.#renew(this.#epoch)
   }
 
+  /** Joins again with a new epoch, because runs of this one were left in the middle. */
+  async startOver(): Promise<void> {
+    if (this.#epoch !== undefined) await this.#giveUp(this.#epoch, 'the store failed')
+  }
+
   async leave(): Promise<void> {
     this.#over.abort('over')
     this.#hurry.abort('over')

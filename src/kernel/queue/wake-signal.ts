@@ -91,11 +91,13 @@ function mayBeWork({ ops }: Batch, outcome: BatchOutcome | undefined): boolean {
  * the failure.
  */
 export function ringOnCommit(store: Store, wakeSignal: WakeSignal): Store {
+  // A database that is another process; whoever waits for it asks it again.
+  const mayComeBack = store.ping !== undefined
   return {
     ...store,
     async commit(batches) {
       const outcomes = await store.commit(batches).catch((thrown) => {
-        if (asTirelessError(thrown).code === 'store_failed') wakeSignal.reportStoreFailure(thrown)
+        if (asTirelessError(thrown).code === 'store_failed' && !mayComeBack) wakeSignal.reportStoreFailure(thrown)
         else wakeSignal.ring()
         throw thrown
       })

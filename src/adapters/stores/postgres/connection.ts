@@ -175,9 +175,37 @@ function asConnectionError(thrown: unknown): unknown {
   const state = sqlState(thrown)
   const isStale = thrown instanceof Error && STALE_PLAN.test(thrown.message)
   if (state !== undefined && !AWAY.test(state) && !WITHOUT_NAMES.test(state) && !isStale) return thrown
-  return new ConnectionLost(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown })
+  return new ConnectionLost(describe(thrown), { cause: thrown })
 }
 
+/** The error of a host with several addresses has a code and no message. */
+const describe = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message || (systemCode(thrown) ?? thrown.name) : String(thrown)
+
+const systemCode = (thrown: unknown): string | undefined =>
+  thrown instanceof pg.DatabaseError ? undefined : (thrown as NodeJS.ErrnoException | undefined)?.code
+
+/** Nothing answers at the address now. */
+const SILENT = /^(ECONNREFUSED|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ETIMEDOUT|ENOENT|EAI_AGAIN)$/
+/** The connection was lost on the way. */
+const BROKEN = /^(ECONNRESET|ECONNABORTED|EPIPE)$/
+/** Of the driver, which has no codes for its own errors. */
+const REFUSED_TLS = /SSL/
+
+/**
+ * Contract: whether an attempt to open the database may succeed later. `silent`: when a server runs there. `broken`: at
+ * once, usually. `hopeless`: not before a person changes the address, the password or the database.
+ */
+export function outlookOf(thrown: unknown): 'silent' | 'broken' | 'hopeless' {
+  if (!(thrown instanceof ConnectionLost)) return 'hopeless'
+  const code = systemCode(thrown.cause)
+  if (code === undefined) return REFUSED_TLS.test(thrown.message) ? 'hopeless' : 'broken'
+  if (SILENT.test(code)) return 'silent'
+  return BROKEN.test(code) ? 'broken' : 'hopeless'
+}
+
+/** The user, the password or the database of the address is wrong. */
+export const isRefusedLogin = (thrown: unknown): boolean => /^(28|3D000)/.test(sqlState(thrown) ?? '')
 export const isConflict = (thrown: unknown): boolean => CONFLICTING.test(sqlState(thrown) ?? '')
 export const isRefusedValue = (thrown: unknown): boolean => REFUSING.test(sqlState(thrown) ?? '')
 

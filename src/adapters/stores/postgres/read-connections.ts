@@ -3,16 +3,19 @@
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { ConnectionLost, PgConnection, type PgSettings, type PgValue, type Queries } from './connection.ts'
+import type { Outage } from './outage.ts'
 import { databaseError } from './writer.ts'
 
 /** Each takes many queries at once; more than one, so that a long list does not hold up short reads. */
 const MAX_CONNECTIONS = 3
 
+const PING_LIMIT_MS = 3000
+const NO_ANSWER = databaseError('read', new ConnectionLost(`no answer within ${PING_LIMIT_MS / 1000} s`))
+
 interface ReadOptions {
   readonly settings: PgSettings
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
-  /** How long a read waits for a database that is away. */
-  readonly patienceMs: number
+  readonly outage: Outage
 }
 
 interface Slot {
@@ -35,15 +38,29 @@ export class ReadConnections implements Queries {
   get = (text: string, ...values: readonly PgValue[]) => this.#read((connection) => connection.get(text, ...values))
   run = (text: string, ...values: readonly PgValue[]) => this.#read((connection) => connection.run(text, ...values))
 
+  /** Contract: rejects with `store_failed` if the database does not answer now. */
+  async ping(): Promise<void> {
+    const answered = new AbortController()
+    const answer = this.#readOnce((connection) => connection.get('SELECT 1')).then(
+      () => undefined,
+      (thrown) => databaseError('read', thrown),
+    )
+    const limit = this.#options.clock.sleep(PING_LIMIT_MS, answered.signal).then(() => NO_ANSWER)
+    const problem = await Promise.race([answer, limit])
+    answered.abort()
+    if (problem) throw problem
+  }
+
   async #read<T>(query: (connection: PgConnection) => Promise<T>): Promise<T> {
-    const { clock, patienceMs } = this.#options
-    const until = clock.monotonic() + patienceMs
+    const { clock, outage } = this.#options
     for (let failures = 0; ; failures += 1)
       try {
-        return await this.#readOnce(query)
+        const found = await this.#readOnce(query)
+        outage.end()
+        return found
       } catch (thrown) {
         if (this.#isClosed) throw new TirelessError('store_closed', 'the store is closed', { cause: thrown })
-        if (!(thrown instanceof ConnectionLost) || clock.monotonic() >= until) throw databaseError('read', thrown)
+        if (!(thrown instanceof ConnectionLost) || !outage.mayRetry()) throw databaseError('read', thrown)
         await clock.sleep(Math.min(1000, 20 * 2 ** failures))
       }
   }

@@ -2,9 +2,10 @@
  * The PostgreSQL store: the same contract as the SQLite store, for several processes on one database.
  *
  * While the database is away, commits and reads wait; after a bounded time they are rejected with `store_failed`, and
- * later calls are tried again.
+ * later calls are tried once each, until one succeeds.
  */
 
+import type { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Store } from '../../../ports/store.ts'
 import { type AuditSealOptions, AuditSealWriter } from '../audit-seal.ts'
@@ -13,10 +14,11 @@ import { rowsOfHome } from '../copy/convert-rows.ts'
 import { SkippedRows } from '../rows/skipped-rows.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { checkDatabase } from './check-database.ts'
-import { PgConnection, parseStoreUrl } from './connection.ts'
+import { outlookOf, PgConnection, type PgSettings, parseStoreUrl } from './connection.ts'
 import { copyToFile } from './copy-to-file.ts'
 import { migrateDatabase } from './migrate.ts'
 import { type OpeningHome, settleMoveMark } from './move-mark.ts'
+import { Outage } from './outage.ts'
 import { ReadConnections } from './read-connections.ts'
 import { pgCycleReads, pgSpendingReads, pgTodoReads, pgUndoReads } from './reads/cycles.ts'
 import { pgDocumentReads, pgOutboxReads } from './reads/documents.ts'
@@ -35,6 +37,12 @@ interface PostgresOptions {
   readonly writerId: string
   /** How long commits and reads wait for a database that is away. */
   readonly patienceMs?: number
+  /**
+   * If given, opening waits for a database that is away, instead of throwing; called with the reason before each pause.
+   */
+  onAway?(error: TirelessError): void
+  /** Ends the wait. */
+  readonly stop?: AbortSignal
   /** How often to look for commits of other processes, beside their notifications. */
   readonly pollMs?: number
   /** `given`: leases follow the instants of the ops, for tests. Default: the database's clock. */
@@ -52,12 +60,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const { clock, patienceMs = DEFAULT_PATIENCE_MS, leases = 'database', pollMs = DEFAULT_POLL_MS } = options
   const id = options.writerId.replaceAll(/[^\w-]/g, '')
   const settings = parseStoreUrl(options.url)
-  await prepareDatabase(settings, options.home)
+  await prepareDatabase(settings, options)
+  const outage = new Outage(clock, patienceMs)
   let seal: AuditSealWriter | undefined
-  const connections = new ReadConnections({ settings, clock, patienceMs })
+  const connections = new ReadConnections({ settings, clock, outage })
   const feed = new ChangeFeed({ settings, clock, reads: connections, writerId: id, pollMs })
   const writer = new PgWriter({
-    ...{ settings, clock, patienceMs, leases, id },
+    ...{ settings, clock, outage, leases, id },
     auditKey: () => seal?.key,
     onLost: () => feed.tellAfterLoss(),
   })
@@ -100,6 +109,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     backup: (to) => copyToFile(settings, to, rowsOfHome(options.home?.id, 'out')),
     onChange: (listener) => feed.subscribe(listener),
     onAppend: (listener) => feed.subscribeAppends(listener),
+    ping: () => connections.ping(),
     close() {
       closing ??= closeAll()
       return closing
@@ -107,21 +117,33 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 }
 
+/** A connection that breaks while the database is opened is opened again so many times. */
+const OPEN_ATTEMPTS = 6
+const MAX_OPEN_PAUSE_MS = 15_000
+
 /** Contract: the database can be reached and has the current schema; else throws why not. */
-async function prepareDatabase(
-  settings: ReturnType<typeof parseStoreUrl>,
-  home: OpeningHome | undefined,
-): Promise<void> {
-  try {
-    const connection = await PgConnection.open(settings)
+async function prepareDatabase(settings: PgSettings, { clock, home, onAway, stop }: PostgresOptions): Promise<void> {
+  for (let attempt = 1; ; attempt += 1)
     try {
-      await checkDatabase(connection)
-      await migrateDatabase(connection)
-      await settleMoveMark(connection, home)
-    } finally {
-      await connection.close()
+      return await migrateOnce(settings, home)
+    } catch (thrown) {
+      const error = databaseError('create its tables', thrown)
+      const outlook = outlookOf(thrown)
+      const isWorthIt = outlook === 'broken' && attempt < OPEN_ATTEMPTS
+      if (outlook === 'hopeless' || stop?.aborted || !(onAway || isWorthIt)) throw error
+      onAway?.(error)
+      await clock.sleep(Math.min(MAX_OPEN_PAUSE_MS, 20 * 2 ** attempt), stop)
     }
-  } catch (thrown) {
-    throw databaseError('create its tables', thrown)
+}
+
+/** A lost connection leaves nothing behind: the migration is one transaction. */
+async function migrateOnce(settings: PgSettings, home: OpeningHome | undefined): Promise<void> {
+  const connection = await PgConnection.open(settings)
+  try {
+    await checkDatabase(connection)
+    await migrateDatabase(connection)
+    await settleMoveMark(connection, home)
+  } finally {
+    await connection.close()
   }
 }

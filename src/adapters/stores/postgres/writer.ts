@@ -11,8 +11,9 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { BatchOutcome } from '../../../ports/store.ts'
 import type { EncodedBatch } from '../encode-batch.ts'
 import { applyBatches, applyWithSavepoints, LoneRefusal, NeedsSavepoints } from './apply-group.ts'
-import { ConnectionLost, isConflict, PgConnection, type PgSettings } from './connection.ts'
+import { ConnectionLost, isConflict, isRefusedLogin, PgConnection, type PgSettings } from './connection.ts'
 import { isNews } from './news.ts'
+import type { Outage } from './outage.ts'
 import { GroupTransaction } from './transaction.ts'
 
 interface WriterOptions {
@@ -20,13 +21,15 @@ interface WriterOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
   /** Random, of this process. */
   readonly id: string
-  /** How long a commit waits for a database that is away. */
-  readonly patienceMs: number
+  readonly outage: Outage
   readonly leases: 'database' | 'given'
   auditKey(): string | undefined
   /** Called when the connection was lost. */
   onLost(): void
 }
+
+/** How long a group is repeated that other transactions keep from being committed. */
+const CONFLICT_LIMIT_MS = 120_000
 
 /** What is known about a group while it is tried. */
 interface GroupProgress {
@@ -50,16 +53,21 @@ export class PgWriter {
 
   /** Contract: the outcomes of the batches, which are committed; throws `store_failed` if that did not succeed. */
   async apply(batches: readonly EncodedBatch[]): Promise<{ readonly outcomes: readonly BatchOutcome[] }> {
-    const { clock, patienceMs } = this.#options
-    const until = clock.monotonic() + patienceMs
+    const { clock, outage } = this.#options
+    const conflictsUntil = clock.monotonic() + CONFLICT_LIMIT_MS
     const progress: GroupProgress = { batches, needsSavepoints: false, doubtful: new Map() }
     for (let failures = 0; ; failures += 1)
       try {
-        return { outcomes: await this.#try(progress, failures > 0) }
+        const outcomes = await this.#try(progress, failures > 0)
+        outage.end()
+        return { outcomes }
       } catch (thrown) {
-        const mayRetry = thrown instanceof ConnectionLost || isConflict(thrown) || thrown instanceof NeedsSavepoints
-        if (thrown instanceof ConnectionLost) this.#forgetConnection()
-        if (!mayRetry || this.#isClosed || clock.monotonic() >= until) throw databaseError('commit', thrown)
+        const isLost = thrown instanceof ConnectionLost
+        if (isLost) this.#forgetConnection()
+        const mayRetry = isLost
+          ? outage.mayRetry()
+          : thrown instanceof NeedsSavepoints || (isConflict(thrown) && clock.monotonic() < conflictsUntil)
+        if (!mayRetry || this.#isClosed) throw databaseError('commit', thrown)
         if (!(thrown instanceof NeedsSavepoints)) await clock.sleep(pauseAfter(failures))
       }
   }
@@ -160,16 +168,23 @@ const pauseAfter = (failures: number): number => Math.min(1000, 20 * 2 ** failur
 /** Contract: the error of a store whose database refused a request or was away for too long. */
 export function databaseError(what: string, thrown: unknown): TirelessError {
   if (thrown instanceof TirelessError) return thrown
-  const isAway = thrown instanceof ConnectionLost
-  return new TirelessError(
-    'store_failed',
-    {
-      what: isAway ? 'the database cannot be reached' : `the database refused to ${what}`,
-      got: thrown instanceof Error ? thrown.message : String(thrown),
-      fix: isAway
-        ? 'check that PostgreSQL runs and that the address under `store` is right'
-        : 'check the log of PostgreSQL, its free disk space and the rights of the user',
-    },
-    { cause: thrown },
-  )
+  const got = thrown instanceof Error ? thrown.message : String(thrown)
+  return new TirelessError('store_failed', { got, ...explain(what, thrown) }, { cause: thrown })
+}
+
+function explain(what: string, thrown: unknown): { readonly what: string; readonly fix: string } {
+  if (isRefusedLogin(thrown))
+    return {
+      what: 'the database refused the connection',
+      fix: 'correct the address under `store`: user, password, database',
+    }
+  if (thrown instanceof ConnectionLost)
+    return {
+      what: 'the database cannot be reached',
+      fix: 'check that PostgreSQL runs and that the address under `store` is right',
+    }
+  return {
+    what: `the database refused to ${what}`,
+    fix: 'check the log of PostgreSQL, its free disk space and the rights of the user',
+  }
 }
