@@ -31,6 +31,7 @@ export const LONG_TESTS = [
   'test/plugins/floods.test.ts',
   'test/postgres/lost-workers.test.ts',
   'test/postgres/move-kills.test.ts',
+  'test/postgres/workers-drill.test.ts',
   'test/provider-faults.test.ts',
   'test/refused-homes-and-values.test.ts',
   'test/restore.test.ts',

@@ -5,10 +5,11 @@ import type { GroupContext } from './apply-group.ts'
 import type { PgConnection, PgValue } from './connection.ts'
 
 /**
- * A process that is stopped in the middle of a transaction holds its locks. The database ends such a transaction after
- * this time, so that other processes go on.
+ * A process that is stopped in the middle of a transaction holds its locks, such as that of the leader's row, for which
+ * the renewals of all leases wait. The database ends such a transaction after this time, so that other processes go on
+ * and keep their leases.
  */
-export const MAX_IDLE_MS = 15_000
+export const MAX_IDLE_MS = 3000
 
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = ${MAX_IDLE_MS}`
 
