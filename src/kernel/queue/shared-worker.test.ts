@@ -47,15 +47,18 @@ async function openProcess(database: Database, name: string) {
       return outcomes
     },
   }
-  const worker = new SharedWorker({
+  const deps = {
     ...{ store, clock, wakeSignal, leadership, leaseMs: LEASE_MS, name },
-    about: { role: 'all', host: 'here', home: name },
+    about: { role: 'all' as const, host: 'here', home: name, root: '/nowhere' },
     async stopRuns() {
       counts.stops += 1
     },
+    allowCommands() {},
     onDead: async () => {},
-    log: (_, event, details) => logged.push(`${event} ${details.message ?? details.why ?? ''}`),
-  })
+    log: (_: string, event: string, details: Readonly<Record<string, string | number>>) =>
+      logged.push(`${event} ${details.message ?? details.why ?? ''}`),
+  }
+  const worker = new SharedWorker(deps)
   await worker.join()
   database.leaving.push(async () => {
     for (const gate of [before, after]) gate.open()

@@ -50,7 +50,7 @@ export async function drillWorkers(options: WorkersOptions): Promise<WorkersResu
   const url = await server.newDatabase()
   const commands = new CommandEvidence(folder)
   after(() => commands.close())
-  const provider = await startProviderServer({ script: scriptOf(commands, seed, MOST_TASKS) })
+  const provider = await startProviderServer({ script: scriptOf(commands, seed, MOST_TASKS, leaseMs) })
   after(() => provider.close())
   const configWith = (store: string): string => configOf(store, provider.url, leaseMs)
 

@@ -29,10 +29,15 @@ export const taskIn = (conversation: string): number | undefined => {
 }
 
 /** Two commands one after the other, then the end. */
-export function scriptOf(evidence: CommandEvidence, seed: number, tasks: number): Script {
+export function scriptOf(evidence: CommandEvidence, seed: number, tasks: number, leaseMs: number): Script {
+  /** Some first commands outlast the lease of a worker that is gone. */
+  const secondsOf = (task: number, command: number): number => {
+    if (command === 2) return 0.3
+    return chance(seed, 'long', task) < 0.15 ? (2.5 * leaseMs) / 1000 : 0.3 + 4 * chance(seed, 'seconds', task)
+  }
   const conversations = Array.from({ length: tasks }, (_, task) => {
     const call = (command: number) => ({
-      calls: [{ tool: 'bash', args: { command: evidence.commandFor(task, command, secondsOf(seed, task, command)) } }],
+      calls: [{ tool: 'bash', args: { command: evidence.commandFor(task, command, secondsOf(task, command)) } }],
     })
     const turns = [call(1), call(2), { text: `task ${task} is done` }]
     return {
@@ -42,9 +47,6 @@ export function scriptOf(evidence: CommandEvidence, seed: number, tasks: number)
   })
   return { conversations, turns: [{ calls: [{ tool: 'bash', args: { command: 'true' } }] }, { text: 'looked' }] }
 }
-
-const secondsOf = (seed: number, task: number, command: number): number =>
-  command === 1 ? 0.3 + 4 * chance(seed, 'seconds', task) : 0.3
 
 /** Works only when it is given a task. */
 const ON_CALL = { enabled: false, description: 'does tasks' }
