@@ -18,8 +18,9 @@ import { BROKEN_GUARDS, flagsWithout } from './workers/broken-guards.ts'
 import { drillWorkers } from './workers/drill-workers.ts'
 import type { Workload } from './workload.ts'
 
-const USAGE = `usage: npm run drill -- failover [--kills N] [--replication synchronous|asynchronous] [--workload store|sql]
-       npm run drill -- workers [--minutes N] [--seed N] [--lease S] [--broken ${Object.keys(BROKEN_GUARDS).join('|')}]`
+const USAGE = `usage:
+  npm run drill -- failover [--kills N] [--replication synchronous|asynchronous] [--workload store|sql]
+  npm run drill -- workers [--minutes N] [--seed N] [--lease S] [--broken ${Object.keys(BROKEN_GUARDS).join('|')}]`
 
 const WORKLOADS: Readonly<Record<string, Workload>> = { store: storeWorkload, sql: sqlWorkload }
 const DRILLS: Readonly<Record<string, () => Promise<number>>> = { failover, workers }

@@ -2,8 +2,8 @@
  * Watches the database from outside, and measures how long it takes until the lead and the dispatches of a process that
  * was killed, stopped or cut off are another's, or free.
  *
- * The time counts from the fault, or, if that is later, from the moment since which there was another process that could
- * take over: undisturbed, with a valid lease, and with a database that answers.
+ * The time counts from the fault, or, if that is later, from the moment since which there was another process that
+ * could take over: undisturbed, with a valid lease, and with a database that answers.
  */
 
 import { setTimeout } from 'node:timers/promises'
