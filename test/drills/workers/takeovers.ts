@@ -46,7 +46,8 @@ export interface Takeover {
 const SNAPSHOT = `SELECT
   (SELECT value::json ->> 'epoch' FROM settings WHERE name = 'leader default') AS leader,
   (SELECT json_agg(json_build_object('epoch', epoch, 'name', name,
-     'is_valid', lease_until > extract(epoch FROM clock_timestamp()) * 1000)) FROM workers WHERE left_at IS NULL) AS workers,
+     'is_valid', lease_until > extract(epoch FROM clock_timestamp()) * 1000))
+     FROM workers WHERE left_at IS NULL) AS workers,
   (SELECT json_agg(json_build_array(dispatch_id, epoch)) FROM dispatches WHERE status = 'running') AS running`
 
 export class Takeovers {

@@ -1,4 +1,4 @@
-/** What the drill expects at its end, compared with the records, the provider's books, /proc and the commands' files. */
+/** What the drill expects at its end, compared with records, the provider's books, /proc and the commands' files. */
 
 import { isTerminal } from '../../../src/domain/dispatch.ts'
 import type { JournalRecord } from '../../../src/domain/journal-record.ts'
@@ -58,8 +58,8 @@ export async function judge(evidence: Evidence): Promise<readonly Finding[]> {
 }
 
 /**
- * Every instant of the schedule since the first beat has one cycle, which gave its agent one dispatch, or none while the
- * one before was not over.
+ * Every instant of the schedule since the first beat has one cycle, which gave its agent one dispatch, or none while
+ * the one before was not over.
  */
 async function judgeBeats({ url, endedAt }: Evidence): Promise<Finding> {
   const rows = await queryRows<{ due: string; cycles: string; dispatches: string }>(
