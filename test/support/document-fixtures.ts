@@ -9,6 +9,7 @@ import { type DocumentFiles, diskFiles } from '../../src/adapters/documents/file
 import { openSqliteStore } from '../../src/adapters/stores/sqlite/store.ts'
 import { renderRuntimeBlock, replaceBlock } from '../../src/domain/runtime-block.ts'
 import type { Documents } from '../../src/ports/documents.ts'
+import type { Store } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 
 export interface Fixture {
@@ -18,6 +19,7 @@ export interface Fixture {
   readonly state: string
   readonly clock: FakeClock
   readonly files: DocumentFiles
+  readonly store: Store
   /** Creates another instance on the same home, as after a restart. */
   again(more?: Partial<DocumentsOptions>): Documents
   edit(text: string | ((text: string) => string)): void
@@ -56,7 +58,7 @@ export async function createFixture(t: TestContext, more: Partial<DocumentsOptio
   })
   const file = (): string => fs.readFileSync(state, 'utf8')
   return {
-    ...{ told: reports, folder, state, clock, again, file, files },
+    ...{ told: reports, folder, state, clock, again, file, files, store },
     documents: again(),
     edit(change) {
       const text = typeof change === 'string' ? change : change(file())

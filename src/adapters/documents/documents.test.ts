@@ -15,6 +15,7 @@ import {
 import { MAX_DOCUMENT_BYTES } from '../../domain/document.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { extractBlock, replaceBlock, textOutsideBlock } from '../../domain/runtime-block.ts'
+import type { Store } from '../../ports/store.ts'
 import { documentsConformance } from '../../testing/documents-conformance.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { type DocumentFiles, diskFiles } from './files.ts'
@@ -46,6 +47,28 @@ describe('documents as files', () => {
     await clock.advance(61_000)
     await documents.read('STATE.md')
     assert.deepEqual(fs.readdirSync(folder), ['STATE.md'])
+  })
+
+  test('E2, E15: a file that a stopped process wrote is no edit, also if another home wrote since', async (t) => {
+    const { documents: own, again, file, files, folder, clock, store } = await createFixture(t, { home: 'a' })
+    await own.seed('STATE.md', '# seed\n')
+    const other = again({ home: 'b', files: diskFiles(join(folder, '..', 'other'), clock) })
+    // It stops after it has replaced the file, and before it has recorded that.
+    const stopping: Store = {
+      ...store,
+      async commit(batches) {
+        if (!batches.some(({ ops }) => ops.some(({ op }) => op === 'project'))) return store.commit(batches)
+        throw new TirelessError('store_failed', 'the store is away')
+      },
+    }
+    await assert.rejects(writeCycle(again({ home: 'a', files, store: stopping }), 'c1'), { code: 'store_failed' })
+    assert.match(file(), /cycle_id: c1/)
+    await writeCycle(other, 'c2')
+    const restarted = again({ home: 'a' })
+    const { text } = (await restarted.read('STATE.md')) ?? { text: '' }
+    assert.equal(text, replaceBlock('# seed\n', renderTestBlock('c2')))
+    assert.equal(file(), text)
+    assert.ok((await restarted.versions('STATE.md', 10)).every(({ author }) => author !== 'owner'))
   })
 
   test('E2: an empty file is seeded; an existing text is kept', async (t) => {

@@ -77,11 +77,20 @@ export class FileSync {
     const late = await this.#files.findLateEdit(name)
     const found = await this.#files.read(name)
     const [latest, known] = [await this.#versions.latest(name), await this.#versions.knownFile(name)]
-    if (late === undefined) return { latest, known, found, edit: detectEdit(found, known, latest) }
+    if (late === undefined) return { latest, known, found, edit: await this.#findEdit(name, { latest, known, found }) }
     if (late.text !== known && late.text !== latest?.text)
       return { latest, known, found, edit: { text: late.text, base: await this.#findBase(name, late, known), late } }
     await late.keep()
     return this.#takeSnapshot(name)
+  }
+
+  /**
+   * A file with the text of a later version than the known one is no edit: this home wrote it and stopped before it
+   * recorded that, and another home may have added newer versions since.
+   */
+  async #findEdit(name: DocumentName, { latest, known, found }: Omit<Snapshot, 'edit'>): Promise<Edit | undefined> {
+    const edit = detectEdit(found, known, latest)
+    return edit && (await this.#versions.isLater(name, edit.text, known)) ? undefined : edit
   }
 
   /** The text that a late edit started from. If the replaced file was empty, the last known content is assumed. */

@@ -7,11 +7,14 @@ import { changedSections } from '../../domain/markdown-section.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Attribution } from '../../ports/documents.ts'
 import { commitOne, type Op, type Store } from '../../ports/store.ts'
+import { sha256 } from './read-file.ts'
 
 export interface DocumentVersions {
   latest(name: DocumentName): Promise<Document | undefined>
   /** The text of a kept version, by its SHA-256. */
   textWithSha(name: DocumentName, sha256: string): Promise<string | undefined>
+  /** Whether a kept version that is newer than the one with the text `known` has this text. */
+  isLater(name: DocumentName, text: string, known: string | undefined): Promise<boolean>
   /** The last known content of the file. */
   knownFile(name: DocumentName): Promise<string | undefined>
   /**
@@ -43,20 +46,16 @@ export function createDocumentVersions(store: Store, clock: Clock, kernel_id: st
       const found = all.find((version) => version.sha256 === sha256)
       return found && (await store.documentVersion(kernel_id, name, found.version))?.text
     },
+    async isLater(name, text, known) {
+      const all = await store.documentVersions({ kernel_id, name, limit: 2 * MAX_VERSIONS })
+      const numberOf = (wanted: string): number => all.find((one) => one.sha256 === sha256(wanted))?.version ?? 0
+      return numberOf(text) > (known === undefined ? 0 : numberOf(known))
+    },
     knownFile: (name) => store.projection(filesOf, name),
     async add(name, latest, text, { author, reason, cycle_id = null, label = CLEAN_LABEL }, file) {
       const base = latest?.sha256 ?? null
-      const documentOp = {
-        op: 'document',
-        kernel_id,
-        name,
-        base,
-        text,
-        author,
-        reason,
-        cycle_id,
-        now: clock.now(),
-      } as const
+      const by = { author, reason, cycle_id, now: clock.now() }
+      const documentOp = { op: 'document', kernel_id, name, base, text, ...by } as const
       try {
         const labelOps = isCleanLabel(label)
           ? []

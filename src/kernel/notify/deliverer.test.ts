@@ -82,6 +82,26 @@ describe('deliverer', () => {
     assert.equal((await store.outbox({ limit: 1 }))[0]?.status, 'sent')
   })
 
+  test('E15: nothing is delivered if the store answers after the process has stopped to lead', async (t) => {
+    const store = await openStore(t)
+    await post(store, 'm1')
+    const stop = new AbortController()
+    const late: Store = {
+      ...store,
+      async dueMessages(now) {
+        const found = await store.dueMessages(now)
+        stop.abort()
+        return found
+      },
+    }
+    const channel = createChat()
+    const channels = new Map([['chat', channel]])
+    const deliverer = new Deliverer({ store: late, clock: new FakeClock(), channels, log: () => {} })
+    assert.deepEqual(await deliverer.begin(0, stop.signal), [])
+    assert.deepEqual(channel.got, [])
+    assert.equal((await store.outbox({ limit: 1 }))[0]?.status, 'pending')
+  })
+
   test('E12: a channel delivers one message at a time, however often a pass starts', async (t) => {
     const store = await openStore(t)
     await post(store, 'm1', 'm2')

@@ -66,9 +66,10 @@ export class Deliverer {
 
   /**
    * Contract: starts to deliver the first due message of every idle channel. Resolves with all running deliveries, but
-   * does not wait for them; these never reject. Rejects if the store fails, or failed in an earlier delivery.
+   * does not wait for them; these never reject. Rejects if the store fails, or failed in an earlier delivery. Starts
+   * nothing after `stop` has aborted: the store may have answered late, and another process may deliver by now.
    */
-  async begin(until = this.#deps.clock.now()): Promise<readonly Promise<void>[]> {
+  async begin(until = this.#deps.clock.now(), stop?: AbortSignal): Promise<readonly Promise<void>[]> {
     let due: readonly OutboxMessage[]
     let completed: number
     // Reads the due messages again if a delivery ended meanwhile, so that its message is not sent twice.
@@ -79,7 +80,7 @@ export class Deliverer {
     if (this.#broken !== undefined) throw this.#broken
     for (const posted of due) {
       const { channel } = posted
-      if (this.#busy.has(channel)) continue
+      if (this.#busy.has(channel) || stop?.aborted) continue
       const work = this.#deliver(posted)
         .catch((thrown) => {
           this.#broken = thrown
@@ -99,7 +100,7 @@ export class Deliverer {
     // After a failed attempt a message is due later than `until`, so the loop ends.
     const until = this.#deps.clock.now()
     while (!stop.aborted) {
-      const running = await this.begin(until)
+      const running = await this.begin(until, stop)
       if (running.length === 0) return
       await Promise.race([...running, stopped])
     }
@@ -129,6 +130,7 @@ export class Deliverer {
     const parts = planParts(posted, channels.get(name) ?? {})
     for (const [at, part] of parts.entries()) {
       if (at < parts_sent) continue
+      if (this.#stop.signal.aborted) return
       const { error, provider_id } = await this.#deliverPart(posted, part)
       if (error?.code === 'aborted' && this.#stop.signal.aborted) return
       if (error) return this.#recordFailure(posted, error)

@@ -141,7 +141,7 @@ export class Notifier implements MessageSender {
         await this.#cards.refresh(true)
         const nextDigest = await this.#digests.postIfDue()
         const now = clock.now()
-        const running = await this.#deliverer.begin(now)
+        const running = await this.#deliverer.begin(now, signal)
         const next = Math.min(nextDigest, (await store.nextMessageDue(now)) ?? Number.POSITIVE_INFINITY)
         await withDeadline({ clock, ms: Math.min(next - now, MAX_SLEEP_MS), stop: signal }, (over) =>
           Promise.race([...running, wakeSignal.wait(since, over)]),
