@@ -21,7 +21,7 @@ export const queueList = defineCommand({
   summary: 'list dispatches, newest first',
   example: 'queue list --status failed',
   runsIn: 'any_process',
-  needs: ['clock', 'isQueueWorked', 'store'],
+  needs: ['clock', 'homeId', 'isQueueWorked', 'store'],
   input: z.object({
     status: z.enum(DISPATCH_STATUSES).optional().describe('only with this status'),
     open: z.boolean().default(false).describe('only those that have not ended'),

@@ -115,7 +115,7 @@ export const sessionsLog = defineCommand({
   summary: 'show what was said to a session and what its runs made of it, newest run first',
   example: 'sessions log writer-1a2b3c --limit 5',
   runsIn: 'any_process',
-  needs: ['clock', 'isQueueWorked', 'redact', 'snapshots', 'store'],
+  needs: ['clock', 'homeId', 'isQueueWorked', 'redact', 'snapshots', 'store'],
   positional: ['id'],
   input: z.object({
     id: z.string().describe('session id').meta({ idOf: 'session' }),

@@ -59,6 +59,15 @@ describe('store move', { skip: WITHOUT_POSTGRES }, async () => {
     assert.match(configOf(home), /^store: sqlite # where the records are$/m)
   })
 
+  test('E15: no other home can take the sessions of a moved home, whose files stay with it', async (t) => {
+    const home = freshFolder(t)
+    await tirelessJson(home, 'enqueue', '--prompt', 'for later')
+    const url = await server.newDatabase()
+    assert.equal((await moveStore(home, url)).exit, 0)
+    for (const table of ['sessions', 'dispatches'])
+      assert.deepEqual(await query(url, `SELECT home FROM ${table}`), [{ home: homeId(home) }], table)
+  })
+
   test('E15: a home of an older schema works on PostgreSQL as before, and after it came back', async (t) => {
     const home = keptHome(t, 5)
     const before = await listsOf(keptHome(t, 5))

@@ -28,7 +28,7 @@ const MAX_RUNNING = 1000
 
 /** Contract: reads what is needed once; the result is called for each dispatch. */
 export async function findHolds(
-  { store, isQueueWorked, clock }: Needs<'store' | 'isQueueWorked' | 'clock'>,
+  { store, isQueueWorked, clock, homeId }: Needs<'store' | 'isQueueWorked' | 'clock' | 'homeId'>,
   dispatches: readonly Dispatch[],
 ): Promise<(dispatch: Dispatch) => HeldBy> {
   const pending = dispatches.filter(({ status }) => status === 'pending')
@@ -43,8 +43,9 @@ export async function findHolds(
     if (paused && (status === 'pending' || status === 'waiting')) return { kind: 'paused', run_id: null }
     if (status !== 'pending') return null
     const away = awayFor(dispatch)
-    if (away) return { kind: 'away', run_id: null, machine: { host: away.host, last_seen: away.last_seen } }
-    if (!isWorked) return { kind: 'no_kernel', run_id: null }
+    if (away && away.home !== homeId)
+      return { kind: 'away', run_id: null, machine: { host: away.host, last_seen: away.last_seen } }
+    if (!isWorked || away) return { kind: 'no_kernel', run_id: null }
     const workspace = workspaces.get(session_id)
     const other = running.find((run) => workspaces.get(run.session_id) === workspace && run.session_id !== session_id)
     return other ? { kind: 'workspace', run_id: other.dispatch_id } : { kind: 'slot', run_id: null }

@@ -24,6 +24,7 @@ import {
   stopCommits,
   writeMoveMark,
 } from './move-mark.ts'
+import { adoptSessions } from './pins.ts'
 import { DATABASE_NOW } from './transaction.ts'
 import { databaseError } from './writer.ts'
 
@@ -51,6 +52,8 @@ export const moveIntoPostgres = (move: RecordMove): Promise<readonly TableDigest
       await copyRows(tables, source, target, move.convert)
       move.onCopied()
       const digests = await compareRows(tables, source, target, move.convert)
+      // Now, not when the home joins: until then a worker of another home could take its sessions.
+      await adoptSessions(connection, { home: move.mark.home, root: move.mark.folder })
       await writeMoveMark(connection, { ...move.mark, way: 'in' })
       return digests
     } finally {

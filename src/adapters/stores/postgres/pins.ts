@@ -52,7 +52,7 @@ const PIN_DISPATCHES = `UPDATE dispatches d SET home = u.home FROM unnest($1::bi
  * Sessions below the path of a home that were stored without a home are its own: they were moved from its own database,
  * or come from a version that did not know of homes. In the order of bytes, the character after a slash is 0.
  */
-export async function adoptSessions(db: Queries, { home, root }: WorkerAbout): Promise<void> {
+export async function adoptSessions(db: Queries, { home, root }: Pick<WorkerAbout, 'home' | 'root'>): Promise<void> {
   if (root === undefined) return
   const adopted = await db.all(
     `UPDATE sessions SET home = $1, folder = substr(workspace, length($2) + 2)
