@@ -124,10 +124,13 @@ export class Leases {
 
   /** Contract: called after every event. */
   check(): void {
-    const limit = 2 * (this.#world.plan.several?.lease ?? 0) + SLACK_MS
+    const { lease = 0 } = this.#world.plan.several ?? {}
+    const limit = 2 * lease + SLACK_MS
     const working = this.#world.processes.filter((proc) => this.#isPresent(proc) && !proc.isStopping())
-    for (const [epoch, { proc }] of this.#live) {
-      const other = working.find((one) => one !== proc && this.#now - Math.max(proc.lostAt, one.worksSince) > limit)
+    for (const [epoch, { proc, until }] of this.#live) {
+      // What it sent may have reached the store since.
+      const since = Math.max(proc.lostAt, until - lease)
+      const other = working.find((one) => one !== proc && this.#now - Math.max(since, one.worksSince) > limit)
       if (other) this.#fail('E15', `epoch ${epoch} was lost at ${proc.lostAt}, and ${other.id} does not recover it`)
     }
     const leader = this.leading()
