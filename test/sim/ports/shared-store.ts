@@ -5,6 +5,7 @@
  */
 
 import { isNews } from '../../../src/adapters/stores/postgres/news.ts'
+import { TirelessError } from '../../../src/domain/error.ts'
 import type { Batch, BatchOutcome, Store } from '../../../src/ports/store.ts'
 import type { SimProcess } from '../process.ts'
 import { integerBelow } from '../random.ts'
@@ -14,6 +15,13 @@ import { simStore } from './store.ts'
 /** As in the adapter: how often it looks for commits of others, and how soon it connects again. */
 const POLL_MS = 5_000
 const RECONNECT_MS = 1_000
+
+/** How long it takes until it is known whether the store answers. */
+const PING_MS = 500
+
+function checkReachable({ cut }: SimProcess): void {
+  if (cut) throw new TirelessError('store_failed', 'the database cannot be reached')
+}
 
 export interface SharedStore {
   readonly store: Store
@@ -26,6 +34,7 @@ export function openSharedStore(world: World, proc: SimProcess): SharedStore {
     ...simStore(world, proc),
     workers: () => world.io(proc, 'read', 'workers', () => world.reader.workers(world.wall)).then((it) => it),
     onChange: (listener) => feed.subscribe(listener),
+    ping: () => world.ioAfter(proc, PING_MS, { kind: 'sleep', label: 'ping', work: () => checkReachable(proc) }),
   }
   return { store, close: () => feed.close() }
 }
