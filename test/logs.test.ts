@@ -84,7 +84,7 @@ describe('logs', () => {
     assertNoSecretIn(log)
     for (const secret of Object.values(SECRETS))
       assert.ok(!log.includes(secret.slice(0, 12)), 'nor the beginning of a secret')
-    assert.match(log, /\(secret\)/)
+    assert.match(log, /‹secret:ONE_KEY›/)
     for (const line of log.trim().split('\n')) assert.ok(line.length < 1500, line)
   })
 

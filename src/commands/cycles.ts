@@ -264,7 +264,9 @@ export const stop = defineCommand({
   }),
   output: z.object({ stopped: z.boolean(), timeout: z.number() }),
   async run(context, { now, timeout }) {
-    const stopped = context.kernel.isRunning() || context.draining() || context.role() !== null
+    // Other roles than `all` may neither lead nor run dispatches at this moment.
+    const isWaiting = !['all', null].includes(context.role())
+    const stopped = context.kernel.isRunning() || context.draining() || isWaiting
     const withinMs = now ? 0 : timeout === undefined ? context.settings().stop_timeout : timeout * 1000
     if (stopped) context.stop(withinMs)
     return { stopped, timeout: withinMs / 1000 }
