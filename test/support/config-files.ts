@@ -155,6 +155,7 @@ export const FULL = {
   },
   budget: { per_day_usd: null, per_dispatch_minutes: 1.5 },
   store: 'postgres://u:p@db/tireless',
+  workspaces: { shared: ['/srv/shared'], grace: '20m' },
   mcp_servers: {
     m: {
       url: 'https://mcp.example.com',
