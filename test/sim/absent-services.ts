@@ -15,10 +15,14 @@ export const emptyPast = (now: () => number): CommandContext['past'] =>
   ({ now, clock: () => loadZone('UTC') }) as Partial<CommandContext['past']> as CommandContext['past']
 
 /** The process of a store of one home. */
-export const ALONE: Pick<CommandContext, 'isQueueWorked' | 'isShared' | 'joinAs' | 'role' | 'whileLeading'> = {
+export const ALONE: Pick<
+  CommandContext,
+  'isQueueWorked' | 'isShared' | 'joinAs' | 'role' | 'runThroughOutages' | 'whileLeading'
+> = {
   isShared: () => false,
   role: () => null,
   isQueueWorked: async () => false,
+  runThroughOutages: (work) => work(),
   joinAs: async () => {},
   whileLeading: async (work, stop) => void (await work(stop)),
 }
