@@ -5,8 +5,8 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
-import pg from 'pg'
 import { tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
+import { query } from '../support/moved-homes.ts'
 import { waitUntil } from '../support/open-app.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
 import { createSharedHome, type SharedHome, startRole } from '../support/shared-homes.ts'
@@ -18,16 +18,6 @@ const STUBBORN =
 
 describe('workers that are gone', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })
-
-  async function query(database: string, text: string): Promise<Record<string, string>[]> {
-    const client = new pg.Client({ connectionString: database })
-    await client.connect()
-    try {
-      return (await client.query(text)).rows
-    } finally {
-      await client.end()
-    }
-  }
 
   const show = (home: string, id: string) =>
     tirelessJson<{ status: string; workspace: string; session_id: string }>(home, 'queue', 'show', id)
@@ -90,7 +80,7 @@ describe('workers that are gone', { skip: WITHOUT_POSTGRES }, async () => {
       (SELECT n FROM sessions WHERE session_id = '${session_id}')`
     assert.match(String((await query(database, told))[0]?.body), new RegExp(`${hostname()}.*${old}`))
     const posted = "SELECT text FROM outbox WHERE text LIKE '%goes on on another machine%'"
-    await waitUntil(async () => Boolean((await query(database, posted))[0]?.text?.includes(session_id)))
+    await waitUntil(async () => String((await query(database, posted))[0]?.text).includes(session_id))
     await stop(second)
   })
 })

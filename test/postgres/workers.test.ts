@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
-import pg from 'pg'
 import { tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
+import { query } from '../support/moved-homes.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
 import { createSharedHome, LEASE_MS, startRole, workerOf, workersIn } from '../support/shared-homes.ts'
@@ -18,16 +18,6 @@ const EVERY_SECOND = `  schedule: { every: 1s }
 
 describe('several processes on one PostgreSQL', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })
-
-  async function query(database: string, text: string): Promise<Record<string, string>[]> {
-    const client = new pg.Client({ connectionString: database })
-    await client.connect()
-    try {
-      return (await client.query(text)).rows
-    } finally {
-      await client.end()
-    }
-  }
 
   /** A task whose command says where it runs, then sleeps. */
   async function enqueueSleeper(t: TestContext, home: string): Promise<{ id: string; pidFile: string }> {
