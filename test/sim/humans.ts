@@ -275,9 +275,7 @@ export class Humans {
       (code === 'conflict' && (command === 'unknowns resolve' || command.startsWith('approvals '))) ||
       (code === 'conflict' && command === 'undo') ||
       // The latest value of something, before the kernel has started or while it stops.
-      (code === 'not_found' && command === 'observe') ||
-      // The process that took over the home has finished it; a real one would not have got the lock yet.
-      (code === 'not_found' && command === 'undo' && proc.superseded)
+      (code === 'not_found' && command === 'observe')
     if (code === 'conflict' && command === 'undo') this.#world.counters.add('undo refused')
     if (!known) this.#world.fail('commands', `${command}: ${code}: ${message}`)
   }

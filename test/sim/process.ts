@@ -153,7 +153,7 @@ export class SimProcess {
   pause(until: number): void {
     this.#world.counters.add('process paused')
     this.state = 'paused'
-    this.isReplaced = (this.#world.plan.kernel ?? this.#world.plan.residents) === undefined
+    this.isReplaced = !this.#world.hasHomeLock()
     this.resumeAt = until
   }
 

@@ -35,6 +35,7 @@ import type { SimProcess } from './process.ts'
 import { chance, integerBelow, type Key } from './random.ts'
 import { SeveralProcesses } from './several-processes.ts'
 import { hasTalk, PAIRING } from './talk-plan.ts'
+import { hasUndo } from './undo-plan.ts'
 import type { Variant } from './variants.ts'
 
 /** Saved before `forbidRealWorld` replaces it: the event loop of the simulator needs it. */
@@ -127,12 +128,15 @@ export class World {
     return own && this.mirror.sessions.get(own.session)
   }
 
-  /** With a kernel or residents, a paused or exiting process still holds the lock on the home. */
+  /** Files of the home are not fenced as the store is: without the lock, two processes would write them at once. */
+  hasHomeLock(): boolean {
+    const { kernel, residents, seed } = this.plan
+    return (kernel ?? residents) !== undefined || hasUndo(seed)
+  }
+
+  /** A paused or exiting process still holds the lock on the home. */
   isHomeLocked(): boolean {
-    const { kernel, residents } = this.plan
-    return (
-      (kernel ?? residents) !== undefined && this.processes.some(({ state }) => state === 'up' || state === 'paused')
-    )
+    return this.hasHomeLock() && this.processes.some(({ state }) => state === 'up' || state === 'paused')
   }
 
   /** Returns the process that holds the home and accepts commands. */
