@@ -14,7 +14,7 @@ const DRAWN: readonly [FaultKind, ...FaultKind[]] = [
   ...(['kill -9', 'kill -9', 'kill -9', 'stop', 'stop', 'stop', 'cut', 'cut', 'half-open', 'half-open'] as const),
   ...(['restart fast', 'restart immediate'] as const),
 ]
-/** Someone must be left to take over. */
+/** Processes that are killed, stopped or cut off at once. The others, at least two of four, take over their work. */
 const MOST_DISTURBED = 2
 
 interface FaultDeps {
