@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import { readablePath, summarizeChanges } from '../domain/path-change.ts'
 import { titleOfRun } from '../domain/title.ts'
-import { finishInterruptedUndo, performUndo } from '../kernel/undo/perform.ts'
+import { finishInterruptedUndo, performUndo, refuseWhileUndoingElsewhere } from '../kernel/undo/perform.ts'
 import { planUndo, type UndoPlan } from '../kernel/undo/plan.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
@@ -73,6 +73,7 @@ export const undo = defineCommand({
   run: (context, { target, plan: isPlan, yes }, tell) =>
     context.withoutClaims(async () => {
       await finishInterruptedUndo(context)
+      await refuseWhileUndoingElsewhere(context)
       const plan = await planUndo(context, await resolveUndoTarget(context, target))
       refuseConflicts(plan.conflicts, target)
       const planned = outputOf(plan, context.redact)

@@ -26,7 +26,7 @@ interface DocumentUndo {
   readonly versions: readonly number[]
 }
 
-/** Everything that an undo does, so that another process can finish it. */
+/** Everything that an undo does, so that another process of its home can finish it. */
 export interface NewUndo {
   readonly id: string
   /** What was asked for: a run, a session, a day, an undo. */
@@ -40,6 +40,8 @@ export interface NewUndo {
   readonly facts: readonly FactChange[]
   /** Dispatches that have not started. */
   readonly cancelled: readonly string[]
+  /** The home whose files it changes, if several homes share the store. */
+  readonly home?: string | undefined
 }
 
 export interface Undo extends NewUndo {

@@ -8,7 +8,7 @@ import { commitOne, type Store } from '../ports/store.ts'
 import { assertRefusedWith, type ConformanceCase, TEST_NOW } from './store-test-helpers.ts'
 
 const newUndo = (id: string, more: Partial<NewUndo> = {}): NewUndo => ({
-  ...{ id, target: 'today', runs: ['r1', 'r2'], undoes: null, cancelled: ['d'] },
+  ...{ id, target: 'today', runs: ['r1', 'r2'], undoes: null, cancelled: ['d'], home: 'h' },
   workspaces: [{ workspace: '/w', changes: [{ path: 'a\xff', before: 'f 644 1', after: null }] }],
   documents: [{ name: 'STATE.md', versions: [3, 2] }],
   facts: [{ id: 'f', from: 'known', to: 'undone', ended_by: id }],

@@ -1,14 +1,31 @@
 /** Sessions run in the home that has their files. */
 
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
+import { definePlugin } from '../../src/ports/plugin.ts'
 import { tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
-import { freshFolder, waitUntil } from '../support/open-app.ts'
+import { freshFolder, openApp, readLogs, waitUntil } from '../support/open-app.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
+import { scriptedWork, WORK_YAML } from '../support/scripted-work.ts'
 import { createSharedHome, type SharedHome, startRole } from '../support/shared-homes.ts'
+
+/** An undo stays unfinished, as if its process died before the end. */
+const withoutEndOfUndo = definePlugin({
+  name: 'without end of undo',
+  needs: ['store'],
+  setup(host) {
+    const store = host.get('store')
+    const { commit } = store
+    const refusing: typeof commit = async (batches) => {
+      if (batches.some(({ ops }) => ops.some(({ op }) => op === 'undo_end'))) throw new Error('died')
+      return commit(batches)
+    }
+    Object.assign(store, { commit: refusing })
+  },
+})
 
 describe('workspaces of several homes', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })
@@ -59,6 +76,24 @@ describe('workspaces of several homes', { skip: WITHOUT_POSTGRES }, async () => 
     await waitUntil(async () => (await show(b, id)).status === 'done')
     assert.equal(readFileSync(join(folder, 'one.md'), 'utf8'), 'one')
     await Promise.all([stop(owner), stop(anywhere)])
+  })
+
+  test('E15: only the home whose files an undo changes finishes it, at its next start; others are refused', async (t) => {
+    const yaml = `${WORK_YAML}store: ${await server.newDatabase()}\n`
+    const home = freshFolder(t, 'a')
+    const { model, tool, run } = scriptedWork()
+    const parts = { model, tools: [tool] }
+    const first = await openApp(t, { ...parts, home, yaml, plugins: [withoutEndOfUndo] })
+    const other = await openApp(t, { ...parts, home: freshFolder(t, 'b'), yaml })
+    const { dispatch_id } = await run(first, [(root) => writeFileSync(join(root, 'a.txt'), '1')])
+    await assert.rejects(first.run('undo', { target: dispatch_id, yes: true }), /died/)
+    const undo = () => other.run('undo', { target: dispatch_id, yes: true })
+    await assert.rejects(undo(), { code: 'conflict', message: /another undo is not finished.* on .*start Tireless/s })
+    await first.close()
+    const next = await openApp(t, { ...parts, home })
+    await run(next, [])
+    assert.ok((await readLogs(next, 50)).items.some(({ event }) => event === 'undo finished'))
+    assert.equal((await undo()).status, 'nothing')
   })
 
   test('E15: a folder that is declared as shared belongs to no home', async (t) => {

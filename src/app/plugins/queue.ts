@@ -12,12 +12,16 @@ import { pinHere } from '../pin-workspaces.ts'
 import { createQueueService } from '../queue-service.ts'
 import { createStopControl } from '../stop-control.ts'
 
-/** An undo that a killed process began is finished before any run continues. */
+const isShared = (host: PluginHost): boolean => host.get('store').onChange !== undefined
+
+/** An undo that a killed process of this home began is finished before any run continues. */
 async function finishUndo(host: PluginHost): Promise<void> {
   const { store, clock, ids, snapshots } = host.get('engine')
   const log = host.get('log')
   try {
-    const id = await finishInterruptedUndo({ store, clock, ids, snapshots, documents: host.get('documents') })
+    const documents = host.get('documents')
+    const home = isShared(host) ? homeId(host.get('home').root) : undefined
+    const id = await finishInterruptedUndo({ store, clock, ids, snapshots, documents, homeId: home })
     if (id !== undefined) log.write('info', 'undo finished', { id })
   } catch (thrown) {
     // Other work must go on; the next undo or start tries again.
@@ -58,8 +62,8 @@ export function queue(signals: StopSignals): Plugin {
         // Before any run continues, the document files must match what the runs have been told.
         ready: async (withoutClaims) => {
           await Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
-          // A command `undo` may run already, and would be finished a second time. So may one of another process.
-          if (host.get('store').onChange === undefined) await withoutClaims(() => finishUndo(host))
+          // A command `undo` may run already, and would be finished a second time.
+          await withoutClaims(() => finishUndo(host))
         },
       })
       leave = made.leave

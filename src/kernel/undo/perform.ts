@@ -2,7 +2,8 @@
  * Performs an undo, and finishes one that a killed process began.
  * Must not know: how the plan was made.
  * Invariants: the undo is recorded before anything changes; every step can be repeated; the last commit ends it, with
- * all changes of the store. No dispatch is claimed meanwhile (the caller sees to it).
+ * all changes of the store. No dispatch is claimed meanwhile (the caller sees to it). Only a process of its home
+ * finishes it: that home has the files, and its lock shows that no other process is at it.
  */
 
 import { TirelessError } from '../../domain/error.ts'
@@ -15,16 +16,33 @@ import type { UndoDeps } from './plan.ts'
 export async function performUndo(deps: UndoDeps, undo: NewUndo): Promise<void> {
   for (const { workspace } of undo.workspaces)
     await deps.snapshots.take(workspace, { run_id: undo.id, turn: 0, before: true })
-  await commitOne(deps.store, [{ op: 'undo_begin', undo, now: deps.clock.now() }])
+  const recorded = { ...undo, home: deps.homeId }
+  await commitOne(deps.store, [{ op: 'undo_begin', undo: recorded, now: deps.clock.now() }])
   await finish(deps, undo)
 }
 
-/** Contract: finishes the undo that a killed process began, if there is one; returns its id. */
+/** Contract: finishes the undo that a killed process of this home began, if there is one; returns its id. */
 export async function finishInterruptedUndo(deps: UndoDeps): Promise<string | undefined> {
   const undo = await deps.store.unfinishedUndo()
-  if (undo) await finish(deps, undo)
-  return undo?.id
+  if (!undo || isElsewhere(undo, deps)) return undefined
+  await finish(deps, undo)
+  return undo.id
 }
+
+/** Contract: throws `conflict` if another home has not finished an undo. */
+export async function refuseWhileUndoingElsewhere(deps: UndoDeps): Promise<void> {
+  const undo = await deps.store.unfinishedUndo()
+  if (undo?.home === undefined || !isElsewhere(undo, deps)) return
+  const [seen] = await deps.store.homes([undo.home], deps.clock.now())
+  throw new TirelessError('conflict', {
+    what: 'another undo is not finished, so nothing was undone',
+    got: `${undo.id} in the home on ${seen?.host || 'another machine'}`,
+    fix: 'wait for it; if no process runs there, start Tireless there, which finishes it',
+  })
+}
+
+const isElsewhere = ({ home }: NewUndo, { homeId }: UndoDeps): boolean =>
+  home !== undefined && homeId !== undefined && home !== homeId
 
 async function finish(deps: UndoDeps, undo: NewUndo): Promise<void> {
   for (const { workspace, changes } of undo.workspaces) {

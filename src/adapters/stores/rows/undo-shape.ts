@@ -1,7 +1,7 @@
 /** What an undo must contain so that another process can finish it. */
 
 import { FACT_STATUSES } from '../../../domain/fact.ts'
-import { listOf, oneOf, orNull, storedCount, storedObject, storedText } from './value-shapes.ts'
+import { listOf, oneOf, orAbsent, orNull, storedCount, storedObject, storedText } from './value-shapes.ts'
 
 const pathChange = storedObject({ path: storedText, before: orNull(storedText), after: orNull(storedText) })
 const factStatus = oneOf(FACT_STATUSES)
@@ -13,4 +13,5 @@ export const undoShape = storedObject({
   documents: listOf(storedObject({ name: storedText, versions: listOf(storedCount) })),
   facts: listOf(storedObject({ id: storedText, from: factStatus, to: factStatus, ended_by: orNull(storedText) })),
   cancelled: listOf(storedText),
+  home: orAbsent(storedText),
 })
