@@ -78,7 +78,7 @@ describe('workspaces of several homes', { skip: WITHOUT_POSTGRES }, async () => 
     await Promise.all([stop(owner), stop(anywhere)])
   })
 
-  test('E15: only the home whose files an undo changes finishes it, at its next start; others are refused', async (t) => {
+  test('E15: only the home whose files an undo changes finishes it, at its next start; others wait', async (t) => {
     const yaml = `${WORK_YAML}store: ${await server.newDatabase()}\n`
     const home = freshFolder(t, 'a')
     const { model, tool, run } = scriptedWork()
