@@ -123,6 +123,12 @@ describe('the secret of a webhook', () => {
   })
 })
 
+test('E15: of the address of a database, the password is redacted; the user is an ordinary word', () => {
+  const secretsOf = (yaml: string) => secretsInConfig(load(yaml)).map(({ value }) => value)
+  assert.deepEqual(secretsOf('store: postgres://tireless:change-me@db.example.org/tireless'), ['change-me'])
+  assert.deepEqual(secretsOf('store: postgresql://tireless@db.example.org/tireless'), [])
+})
+
 describe('the keys of Lark', () => {
   const ID = 'app_id: cli_a1b2c3d4e5f60718'
   for (const [what, yaml, message] of [

@@ -90,10 +90,15 @@ function withoutCredentials(value: Json): Json {
   return `${protocol}//${username || password ? `${REDACTED}@` : ''}${host}${pathname}${search && `?${REDACTED}`}`
 }
 
-/** The parts of a URL that may be secrets: user, password, query. */
+/**
+ * The parts of a URL that may be secrets: user, password, query. The user of a database is no token, but often an
+ * ordinary word, such as `tireless`; redacting it would make other texts unreadable.
+ */
 function credentialsIn(value: Json): readonly string[] {
   const url = addressIn(value)
-  return url ? [url.username, ...passwordsIn(value), url.search.slice(1)].filter((part) => part !== '') : []
+  if (!url) return []
+  const user = /^postgres(ql)?:$/.test(url.protocol) ? '' : url.username
+  return [user, ...passwordsIn(value), url.search.slice(1)].filter((part) => part !== '')
 }
 
 /** As it is written, and as it is meant. */
