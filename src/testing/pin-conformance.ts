@@ -59,6 +59,27 @@ export const pinConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'E15: a home that is started again goes on at once with the work of its process that died; others do not',
+    async run(store) {
+      const [a, b] = [await joinHomeOf(store, 'a'), await joinHomeOf(store, 'b')]
+      await enqueueInStore(store, pinnedTo('a', 'one'), newTestDispatch('two'))
+      assert.deepEqual([await claimIds(store, a, 1), await claimIds(store, b)], [['one'], ['two']])
+      await commitOne(store, [{ op: 'lead', name: 'k', epoch: a, now: TEST_NOW }])
+      const again = await joinHomeOf(store, 'a')
+      const [recovered, led] = await commitOne(store, [
+        { op: 'recover', now: TEST_NOW },
+        { op: 'lead', name: 'k', epoch: again, now: TEST_NOW },
+      ])
+      assert.deepEqual(recovered, { lost: 1, recovered: ['one'], dead: [] })
+      assert.equal(led.leading, true)
+      assert.deepEqual(await claimIds(store, again), ['one'])
+      const elsewhere = { role: 'worker', host: 'another', home: 'b', root: '/homes/b' } as const
+      const join = { op: 'join', name: 'a copy', now: TEST_NOW, lease_until: TEST_NOW + 1, alone: false } as const
+      await commitOne(store, [{ ...join, about: elsewhere }])
+      assert.deepEqual((await commitOne(store, [{ op: 'recover', now: TEST_NOW }]))[0].recovered, [])
+    },
+  },
+  {
     name: 'E15: a session without files is pinned by the first claim, and its workspace is below that home',
     async run(store) {
       const [a, b] = [await joinHomeOf(store, 'a'), await joinHomeOf(store, 'b')]

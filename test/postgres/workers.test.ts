@@ -4,9 +4,12 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
+import type { Model } from '../../src/ports/model.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
+import { hangingModel } from '../support/fake-tools.ts'
 import { query } from '../support/moved-homes.ts'
-import { freshFolder, waitUntil } from '../support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from '../support/open-app.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
 import { createSharedHome, LEASE_MS, startRole, workerOf, workersIn } from '../support/shared-homes.ts'
 
@@ -119,5 +122,31 @@ describe('several processes on one PostgreSQL', { skip: WITHOUT_POSTGRES }, asyn
     stale.process.kill('SIGTERM')
     assert.equal(await waitForExit(stale.process), 0)
     assert.equal(isAlive(pidFile), false)
+  })
+
+  test('E15: a home that is started again after a kill goes on at once, not after its old lease', async (t) => {
+    const home = createSharedHome(t, await server.newDatabase(), 'killed', '', 3_600_000)
+    const killed = await startRole(t, home, 'all')
+    const { id } = await enqueueSleeper(t, home)
+    killed.process.kill('SIGKILL')
+    await waitForExit(killed.process)
+    const ended = await tirelessJson<{ queue: { running: number } }>(home, 'start', '--until-idle')
+    assert.deepEqual({ exit: ended.exit, running: ended.queue.running }, { exit: 0, running: 0 })
+    assert.equal(await statusOf(home, id), 'done')
+  })
+
+  test('E15: start --until-idle that has lost its lease joins again, and does the work that is left', async (t) => {
+    const database = await server.newDatabase()
+    const home = createSharedHome(t, database, 'late', '', 900)
+    const [hanging, answering] = [hangingModel(), scriptedModel([{ text: 'done' }])]
+    let calls = 0
+    const model = { ...answering, call: (...given: Parameters<Model['call']>) => modelOf(calls++).call(...given) }
+    const modelOf = (call: number): Model => (call === 0 ? hanging : answering)
+    const app = await openApp(t, { home, model })
+    await app.run('enqueue', { prompt: 'answer' })
+    const started = app.run('start', { until_idle: true })
+    await waitUntil(() => calls === 1)
+    await query(database, 'UPDATE workers SET left_at = 1')
+    assert.partialDeepStrictEqual((await started).queue, { pending: 0, running: 0, done: 1 })
   })
 })

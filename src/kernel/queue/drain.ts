@@ -147,7 +147,9 @@ class Drain {
   #isIdle(): boolean {
     const { untilIdle } = this.#options
     const endsWhenIdle = typeof untilIdle === 'function' ? untilIdle() : untilIdle
-    return endsWhenIdle && this.#running.size === 0 && this.#retries.size === 0 && !this.#isHeldUp
+    // A process that has lost its lease joins again, and then claims what is left.
+    const mayClaim = this.#deps.epoch !== undefined
+    return endsWhenIdle && mayClaim && this.#running.size === 0 && this.#retries.size === 0 && !this.#isHeldUp
   }
 
   async #work(dispatch: Dispatch): Promise<void> {

@@ -9,8 +9,9 @@ import type { PageLimit } from './page-limit.ts'
 
 export type QueueOp =
   /**
-   * Starts a worker's epoch. `alone`: the caller holds the home's lock, so every other worker is dead. Sessions that no
-   * home has, and whose workspace is below the path of the worker's home, are pinned to that home.
+   * Starts a worker's epoch. `alone`: the caller holds the home's lock, so every other worker is dead. Of a shared
+   * store, the earlier workers of the same home on the same machine are. Sessions that no home has, and whose workspace
+   * is below the path of the worker's home, are pinned to that home.
    */
   | {
       readonly op: 'join'

@@ -1,7 +1,7 @@
 /** Operations on workers in PostgreSQL: one row per epoch, with a lease by the database's clock. */
 
 import { statusAfterCrash } from '../../../domain/dispatch.ts'
-import type { Leader } from '../../../ports/store/queue.ts'
+import type { Leader, WorkerAbout } from '../../../ports/store/queue.ts'
 import type { LeaderFence } from '../../../ports/store.ts'
 import { checkLeader, endedEpoch, leaderSetting, parseLeader } from '../leaders.ts'
 import type { SqlRow } from '../rows/rows.ts'
@@ -17,6 +17,7 @@ import { takeOver } from './take-over.ts'
 const join: ApplyPgOp<'join'> = async (db, op) => {
   const now = await db.leaseNow(op.now)
   if (op.alone) await db.run('UPDATE workers SET lease_until = 0 WHERE left_at IS NULL')
+  else if (op.about) await endEarlierWorkers(db, op.about)
   const [row] = await db.all(
     'INSERT INTO workers (name, joined_at, lease_until, about, home) VALUES ($1, $2, $3, $4, $5) RETURNING epoch',
     ...[op.name, now, now + op.lease_until - op.now, op.about ? JSON.stringify(op.about) : null],
@@ -24,6 +25,15 @@ const join: ApplyPgOp<'join'> = async (db, op) => {
   )
   if (op.about) await adoptSessions(db, op.about)
   return { epoch: Number(row?.epoch) }
+}
+
+/** A copy of a home has the id of the original; so its machine and its path count, too. */
+async function endEarlierWorkers(db: Queries, { home, host, root }: WorkerAbout): Promise<void> {
+  await db.run(
+    `UPDATE workers SET lease_until = 0 WHERE left_at IS NULL AND home = $1
+     AND about::jsonb ->> 'host' = $2 AND about::jsonb ->> 'root' IS NOT DISTINCT FROM $3`,
+    ...[home, host, root ?? null],
+  )
 }
 
 const beat: ApplyPgOp<'beat'> = async (db, op) => {
