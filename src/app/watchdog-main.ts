@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { createContainers } from '../adapters/envs/container/container-sandbox.ts'
 import { endRunningCalls } from '../adapters/envs/host/end-calls.ts'
 import { systemClock as clock } from '../adapters/system/clock.ts'
-import { environment } from '../config.ts'
+import { environment } from '../config/environment.ts'
 
 const [callsDir = '', folder = '', image = ''] = process.argv.slice(2)
 const containers = image === '' ? undefined : createContainers({ image, folder, hidden: [], env: environment(), clock })
