@@ -1,9 +1,10 @@
 // The test command: types, lint and all test files, or only the files that are named. Each file runs in its own
 // process with an empty home.
 //
-//   node scripts/test.mjs [--long] [FILE or GLOB]...
+//   node scripts/test.mjs [--long] [--sources] [--lanes N] [--results FILE] [FILE or GLOB]...
 //
-// Without names it leaves out the long ones (long-tests.mjs); --long runs only those.
+// Without names it leaves out the long ones (long-tests.mjs); --long runs only those. --sources: tests start the
+// program from its sources, not the bundle. --results: also writes a line of JSON per file.
 // Prints a line per file, then all failures, then the skipped tests; the last line is `N passed, N failed`. Types,
 // types of the page and lint count as one test each. A run without tests fails. (`run()` of node:test is not used: it
 // delays a file's results until all earlier files are done, and cannot end a file that hangs.)
@@ -11,6 +12,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import {
   accessSync,
+  appendFileSync,
   chmodSync,
   constants,
   existsSync,
@@ -24,7 +26,7 @@ import {
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { styleText } from 'node:util'
+import { parseArgs, styleText } from 'node:util'
 import { bundledMain } from './bundle-stamp.mjs'
 import { LONG_TESTS } from './long-tests.mjs'
 
@@ -38,6 +40,17 @@ const PATTERNS = ['test/**/*.test.ts', 'src/**/*.test.ts', 'bench/*.test.ts', 'b
 /** Variables of a developer's machine that tests must not see: keys, providers, other homes, git hooks. */
 const PRIVATE =
   /^(TIRELESS|GIT|XDG|npm|LC)_|_(API_KEY|BASE_URL)$|^(NO_COLOR|FORCE_COLOR|NODE_USE_ENV_PROXY|NODE_TEST_CONTEXT)$/
+
+const { values: options, positionals: patterns } = parseArgs({
+  allowPositionals: true,
+  options: {
+    long: { type: 'boolean', default: false },
+    sources: { type: 'boolean', default: false },
+    // More than the cores, because many files wait for timers and processes.
+    lanes: { type: 'string', default: String(availableParallelism() + 2) },
+    results: { type: 'string' },
+  },
+})
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const reporter = fileURLToPath(new URL('reporter.mjs', import.meta.url))
@@ -85,7 +98,8 @@ async function testFile(file, index) {
   const { code, output, ms } = await node([...flags, '--test-reporter-destination', events, file], environment(folder))
   const results = readEvents(events)
   const failures = results.filter((event) => event.kind === 'failed')
-  const passed = results.filter((event) => event.kind === 'passed').length
+  const names = results.filter((event) => event.kind === 'passed').map((event) => event.name)
+  const passed = names.length
   const skipped = results.filter((event) => event.kind === 'skipped')
   if (code !== 0 && failures.length === 0) failures.push({ name: 'the file itself', detail: `ended with ${code}` })
   else if (passed + failures.length + skipped.length === 0)
@@ -94,7 +108,7 @@ async function testFile(file, index) {
   const notes = results.filter((event) => event.kind === 'note').map((event) => event.detail)
   // After a kill of the file, a server that it started may still write there for a moment.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
-  return { title: relative(root, file).replaceAll(sep, '/'), passed, failures, skipped, notes, ms }
+  return { title: relative(root, file).replaceAll(sep, '/'), passed, failures, skipped, notes, ms, names, folder }
 }
 
 /** The last line may be incomplete after a kill. */
@@ -116,7 +130,7 @@ function environment(folder) {
     // Prevents the detection of a model server on this machine.
     TIRELESS_MODEL: 'offline/rules',
     NODE_COMPILE_CACHE: cache,
-    ...(bundled === undefined ? {} : { BUNDLED_MAIN: bundled }),
+    BUNDLED_MAIN: bundled,
   }
 }
 
@@ -188,29 +202,34 @@ function printSummary(results) {
 
 const indented = (text) => text.replace(/^(?=.)/gm, '  ')
 
-function findFiles([first, ...others]) {
-  if (first === '--long') return LONG_TESTS
-  const patterns = first === undefined ? PATTERNS : [first, ...others]
-  const found = patterns.flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
-  return first === undefined ? found.filter((file) => !LONG_TESTS.includes(file.replaceAll(sep, '/'))) : found
+function findFiles() {
+  if (options.long) return LONG_TESTS
+  const isChosen = patterns.length > 0
+  const found = (isChosen ? patterns : PATTERNS).flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
+  return isChosen ? found : found.filter((file) => !LONG_TESTS.includes(file.replaceAll(sep, '/')))
 }
 
-async function main(patterns) {
+function report(result) {
+  line(result)
+  if (options.results !== undefined) appendFileSync(options.results, `${JSON.stringify(result)}\n`)
+}
+
+async function main() {
   const programs = ['strace', 'chromium', 'chromium-headless-shell', 'bubblewrap', 'pgbouncer']
   spawnSync(process.execPath, [join(root, 'scripts', 'setup.mjs'), ...programs.flatMap((name) => ['--system', name])], {
     stdio: 'inherit',
   })
-  bundled = bundledMain()
-  const files = findFiles(patterns)
-  const checks = patterns.length > 0 ? [] : [types, ...(existsSync(join(root, 'web')) ? [webTypes] : []), lint]
+  bundled = options.sources ? undefined : bundledMain()
+  const files = findFiles()
+  const isChosen = options.long || patterns.length > 0
+  const checks = isChosen ? [] : [types, ...(existsSync(join(root, 'web')) ? [webTypes] : []), lint]
   const results = []
   await inParallel(
     [...checks, ...files.map((file, i) => () => testFile(join(root, file), i))],
-    // More than the cores, because many files wait for timers and processes.
-    availableParallelism() + 2,
+    Number(options.lanes),
     (result) => {
       results.push(result)
-      line(result)
+      report(result)
     },
   )
   if (files.length === 0)
@@ -225,4 +244,4 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   })
 }
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = await main()

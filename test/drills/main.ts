@@ -1,10 +1,13 @@
 /**
  * npm run drill -- failover [--kills 20] [--replication synchronous|asynchronous] [--workload store|sql]
  * npm run drill -- workers [--minutes 5] [--seed 1] [--lease 6] [--broken GUARD]
+ * npm run drill -- stores [--lanes 2] [--long] [FILE or GLOB]...
  *
  * `--workload sql` leaves out the store: whether the cluster itself loses commits.
  * `--lease`: seconds; short, so that there are many takeovers. A busy machine needs more.
  * `--broken` takes a guard out of the program, to show that the drill notices.
+ * `stores`: the tests that open homes, each home on PostgreSQL. `--lanes`: files at the same time. `--long`: those
+ * that `npm test` leaves out.
  * Drills take minutes and are not part of `npm test`. Exit code 1: something was lost, doubled or wrong.
  */
 
@@ -14,16 +17,18 @@ import { parseArgs } from 'node:util'
 import { drillFailover } from './failover.ts'
 import { sqlWorkload } from './sql-workload.ts'
 import { storeWorkload } from './store-workload.ts'
+import { runStoresDrill } from './stores/run-stores-drill.ts'
 import { BROKEN_GUARDS, flagsWithout } from './workers/broken-guards.ts'
 import { drillWorkers } from './workers/drill-workers.ts'
 import type { Workload } from './workload.ts'
 
 const USAGE = `usage:
   npm run drill -- failover [--kills N] [--replication synchronous|asynchronous] [--workload store|sql]
-  npm run drill -- workers [--minutes N] [--seed N] [--lease S] [--broken ${Object.keys(BROKEN_GUARDS).join('|')}]`
+  npm run drill -- workers [--minutes N] [--seed N] [--lease S] [--broken ${Object.keys(BROKEN_GUARDS).join('|')}]
+  npm run drill -- stores [--lanes N] [--long] [FILE or GLOB]...`
 
 const WORKLOADS: Readonly<Record<string, Workload>> = { store: storeWorkload, sql: sqlWorkload }
-const DRILLS: Readonly<Record<string, () => Promise<number>>> = { failover, workers }
+const DRILLS: Readonly<Record<string, () => Promise<number>>> = { failover, workers, stores }
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -34,10 +39,13 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     lease: { type: 'string', default: '6' },
     broken: { type: 'string' },
+    lanes: { type: 'string', default: '2' },
+    long: { type: 'boolean', default: false },
   },
 })
+const [name = '', ...files] = positionals
 
-process.exitCode = (await DRILLS[positionals.join()]?.()) ?? wrongUse()
+process.exitCode = (files.length === 0 || name === 'stores' ? await DRILLS[name]?.() : undefined) ?? wrongUse()
 
 function wrongUse(): number {
   console.error(USAGE)
@@ -75,6 +83,10 @@ async function workers(): Promise<number> {
   const total = findings.reduce((sum, { violations }) => sum + violations.length, 0)
   console.log(`\nseed ${seed}, ${minutes} minutes, leases of ${lease} s: ${counts}; ${total} violations`)
   return total === 0 ? 0 : 1
+}
+
+async function stores(): Promise<number> {
+  return /^[1-9]\d*$/.test(values.lanes) ? runStoresDrill(files, Number(values.lanes), values.long) : wrongUse()
 }
 
 function installPrograms(names: readonly string[]): void {
