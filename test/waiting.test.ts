@@ -86,7 +86,11 @@ async function openHome(
 const approvalNotices = ({ chat }: { readonly chat: RecordingChannel }) =>
   chat.received.filter(({ id }) => id.startsWith('approval-'))
 
-const deliver = ({ app }: KernelHome): Promise<void> => app.context.notifier.deliver(app.context.signals.drain)
+const deliver = async ({ app }: KernelHome): Promise<void> => {
+  // On a shared store, only the leader delivers.
+  await app.service('queue').requireLead()
+  await app.context.notifier.deliver(app.context.signals.drain)
+}
 
 describe('a notice of a call that needs approval', () => {
   for (const verb of ['run', 'once', 'start'] as const)

@@ -45,7 +45,11 @@ const run = async ({ app }: CardHome, ...tasks: readonly string[]): Promise<void
   for (const task of tasks) await app.run('run', { task })
 }
 
-const deliver = ({ app }: CardHome): Promise<void> => app.context.notifier.deliver(app.context.signals.drain)
+const deliver = async ({ app }: CardHome): Promise<void> => {
+  // On a shared store, only the leader delivers.
+  await app.service('queue').requireLead()
+  await app.context.notifier.deliver(app.context.signals.drain)
+}
 
 describe('E12: cards of what waits', () => {
   test('what comes within a minute is on one card, with exact arguments, origin and buttons', async (t) => {

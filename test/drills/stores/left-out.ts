@@ -12,6 +12,7 @@ export const FILES_LEFT_OUT: Readonly<Record<string, string>> = {
   'test/crash/kills.test.ts': FILE,
   'test/crash/lost-commits.test.ts': FILE,
   'test/homes/': FILE,
+  'test/kernel/bounded-home.test.ts': FILE,
   'test/package.test.ts': BUILT,
   'test/postgres/': OWN,
   'test/sim/': 'simulates stores in memory',
