@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
 import { frontSessionId } from '../../src/domain/reply-to.ts'
+import type { Store } from '../../src/ports/store.ts'
 import { chatMessage } from '../support/connecting-channel.ts'
 import { openTalkApp, pairTalk, routing, type TalkApp, work } from '../support/conversations.ts'
 
@@ -94,6 +96,22 @@ describe('threads of a chat', () => {
     await sayIn(talk, 't1', 'twoa')
     await work(talk)
     assert.deepEqual([talk.fronts(), (await sent(talk)).at(-1)], [2, 't1: read twoa'])
+  })
+
+  test('E12: messages keep their order, also if the store answers a question about the later one first', async (t) => {
+    const { app } = await openThreads(t)
+    const { store } = app.context
+    let reads = 0
+    const setting: Store['setting'] = async (name) => {
+      if (reads++ === 0) await pause(50)
+      return store.setting(name)
+    }
+    const context = { ...app.context, store: { ...store, setting } }
+    const say = (text: string) => handleChatMessage(context, chatMessage(text, { thread_id: 't1', message_id: text }))
+    await Promise.all([say('onea'), say('twoa')])
+    const inbox = await store.inbox(frontSessionId({ channel: 'chat', chat: 'c9', thread: 't1' }))
+    const texts = inbox.flatMap((one) => (one.type === 'user_message' ? [one.text] : []))
+    assert.deepEqual(texts, ['onea', 'twoa'])
   })
 
   test('E12: no thread has the session of another chat', () => {

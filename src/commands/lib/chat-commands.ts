@@ -58,7 +58,9 @@ export async function handleChatMessage(
   proof?: string,
 ): Promise<Handled> {
   const { store } = context
-  const isOwner = await isOwnersChat(context, message)
+  // In turn as well, because a store may answer the later of two questions first.
+  const look = `look ${JSON.stringify(threadOf(message))}`
+  const isOwner = await inTurn(store, look, Number.POSITIVE_INFINITY, () => isOwnersChat(context, message))
   if (!isOwner && !PAIR.test(message.text)) return { duplicate: false }
   const [queue, most] = isOwner ? [queueOf(message), MAX_WAITING] : [`strangers ${message.channel}`, MAX_GUESSES]
   // Files are read, and commands run, outside of the common order: they delay only their own chat.
@@ -70,10 +72,16 @@ export async function handleChatMessage(
   })
 }
 
+const threadOf = ({ channel, chat_id, thread_id = null }: ChatMessage): readonly unknown[] => [
+  channel,
+  chat_id,
+  thread_id,
+]
+
 function queueOf(message: ChatMessage): string {
-  const { channel, chat_id, thread_id = null, text } = message
+  const { text } = message
   const isCommand = !hasUsableFiles(message) && (text.trim().startsWith('/') || looksLikeAnswer(text))
-  return JSON.stringify([isCommand ? 'commands' : 'messages', channel, chat_id, thread_id])
+  return JSON.stringify([isCommand ? 'commands' : 'messages', ...threadOf(message)])
 }
 
 /** One message at a time, so that every guess at a code counts. */

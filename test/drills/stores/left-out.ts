@@ -42,6 +42,12 @@ export const TESTS_LEFT_OUT: Readonly<Record<string, string>> = {
   ...inSuite('test/contract/stop-reasons.test.ts › stop reasons', {
     'case 50: a waiting run uses no step, model call or write for hours': IDLE,
   }),
+  ...inSuite('test/kernel/idle.test.ts', {
+    'I8, O15, case 65: an idle hour has no commit, and the worker is still listed': IDLE,
+    'E6: a worker renews its lease during long work, and takes one again after idling': IDLE,
+    'case 101: a failed commit ends an idle drain at once, not at the next heartbeat':
+      'a database that is away may come back; test/postgres/outages.test.ts has its outages',
+  }),
   ...inSuite('test/crash/undo.test.ts', {
     'an undo that is killed at any of its changes is finished at the next start':
       'on a shared store the next undo finishes it, because another process may be performing it (decision 61)',
