@@ -72,11 +72,7 @@ export async function handleChatMessage(
   })
 }
 
-const threadOf = ({ channel, chat_id, thread_id = null }: ChatMessage): readonly unknown[] => [
-  channel,
-  chat_id,
-  thread_id,
-]
+const threadOf = ({ channel, chat_id, thread_id }: ChatMessage) => [channel, chat_id, thread_id ?? null] as const
 
 function queueOf(message: ChatMessage): string {
   const { text } = message

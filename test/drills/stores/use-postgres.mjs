@@ -14,8 +14,11 @@ import { replaceCode } from '../replace-code.mjs'
 const address = new URL(import.meta.url)
 const server = address.searchParams.get('server')
 const PREFIX = 'home_'
-/** By a fake clock. Long, because each renewal and each look for news takes real time. */
-const FAKE_LEASE_MS = 3_600_000
+/**
+ * By a fake clock. Long, because each renewal and each look for news takes real time, and so that these are no timers
+ * which tests take for work that is due soon (`LONGEST_JUMP_MS`).
+ */
+const FAKE_LEASE_MS = 6 * 3_600_000
 /** How long a fake clock waits for answers; a statement may wait for something that the clock has to bring about. */
 const MAX_WAIT_MS = 3000
 
