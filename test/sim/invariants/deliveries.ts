@@ -7,6 +7,8 @@ interface OutboxRow {
   readonly id: string
   readonly status: 'pending' | 'sent' | 'failed'
   readonly due: number
+  /** Its delivery failed or was interrupted. */
+  readonly begun: 0 | 1
 }
 
 export class Deliveries {
@@ -40,9 +42,11 @@ export class Deliveries {
       this.#world.fail('outbox', `${id} is delivered again by ${proc.id}, although it is recorded as sent`)
   }
 
-  /** When the messages that wait are due. */
+  /** When the messages that wait are due. One whose delivery failed holds back the others, which are of its thread. */
   pendingDues(): readonly number[] {
-    return this.#rows().flatMap(({ status, due }) => (status === 'pending' ? [due] : []))
+    const pending = this.#rows().filter(({ status }) => status === 'pending')
+    const first = pending.find(({ begun }) => begun === 1)
+    return (first ? [first] : pending).map(({ due }) => due)
   }
 
   checkEnd(): void {
@@ -54,6 +58,8 @@ export class Deliveries {
 
   #rows(): readonly OutboxRow[] {
     if (!this.#world.plan.several) return []
-    return this.#world.db.prepare('SELECT id, status, due FROM outbox').all() as unknown as OutboxRow[]
+    const begun = '(error IS NOT NULL OR parts_sent > 0) AS begun'
+    const rows = this.#world.db.prepare(`SELECT id, status, due, ${begun} FROM outbox ORDER BY n`).all()
+    return rows as unknown as OutboxRow[]
   }
 }
