@@ -9,10 +9,13 @@ const SUMMARY = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\
 
 export default async function* reporter(source) {
   const path = []
+  let file
   for await (const { type, data } of source) {
     if (type === 'test:start') path.splice(data.nesting, Infinity, data.name)
+    if (type === 'test:start' && data.nesting === 0 && data.file) file = relative('', data.file)
     const event = eventFrom(type, data)
-    if (event) yield `${JSON.stringify({ ...event, name: path.slice(0, data.nesting + 1).join(' › ') })}\n`
+    const name = path.slice(0, data.nesting + 1).join(' › ')
+    if (event) yield `${JSON.stringify({ ...event, file, name })}\n`
   }
 }
 

@@ -1,11 +1,12 @@
-// The test command: types, lint and all test files, or only the files that are named. Each file runs in its own
-// process with an empty home.
+// The test command: types, lint and all test files, or only the files that are named. A few files of a folder run one
+// after the other in one process with an empty home, because loading and compiling the sources costs more than most
+// tests. A named file has a process of its own; so has one that changes its process.
 //
 //   node scripts/test.mjs [--long] [--sources] [--lanes N] [--results FILE] [FILE or GLOB]...
 //
 // Without names it leaves out the long ones (long-tests.mjs); --long runs only those. --sources: tests start the
-// program from its sources, not the bundle. --results: also writes a line of JSON per file.
-// Prints a line per file, then all failures, then the skipped tests; the last line is `N passed, N failed`. Types,
+// program from its sources, not the bundle. --results: also writes a line of JSON per process.
+// Prints a line per process, then all failures, then the skipped tests; the last line is `N passed, N failed`. Types,
 // types of the page and lint count as one test each. A run without tests fails. (`run()` of node:test is not used: it
 // delays a file's results until all earlier files are done, and cannot end a file that hangs.)
 
@@ -24,7 +25,7 @@ import {
   statfsSync,
 } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, styleText } from 'node:util'
 import { bundledMain } from './bundle-stamp.mjs'
@@ -34,6 +35,20 @@ import { LONG_TESTS } from './long-tests.mjs'
 const FILE_LIMIT_MS = process.env.CRASH_SWEEP === 'full' ? 3_600_000 : 300_000
 /** A process outside the group may keep a pipe open; its output is awaited for this time. */
 const PIPE_LIMIT_MS = 2_000
+const FILES_AT_ONCE = 8
+/** Hooks of a whole file, which would apply to all files, and changes of the process or its environment. */
+const CHANGES_PROCESS = new RegExp(
+  [
+    /^(before|after)(Each)?\(/,
+    /\bprocess\.(chdir|umask|exitCode|setuid)\b/,
+    /\bprocess\.env(\.\w+|\[.*\]) = /,
+    /\bdelete process\.env\b/,
+    /\bmock\.(timers|method|module)\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'm',
+)
 const MIN_MEMORY_BYTES = 4 * 1024 ** 3
 /** Not in deeper folders of bench, because the peers contain their own tests. */
 const PATTERNS = ['test/**/*.test.ts', 'src/**/*.test.ts', 'bench/*.test.ts', 'bench/*/*.test.ts']
@@ -90,25 +105,31 @@ async function runCheck(title, args) {
   return { title, passed: code === 0 ? 1 : 0, failures, skipped: [], notes: [], ms }
 }
 
-async function testFile(file, index) {
+async function testFiles(files, index) {
   const folder = join(scratch, String(index))
   const events = join(folder, 'events')
   for (const name of ['home', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
-  const flags = ['--disable-warning=ExperimentalWarning', '--test-reporter', reporter]
-  const { code, output, ms } = await node([...flags, '--test-reporter-destination', events, file], environment(folder))
+  const reporting = ['--test-reporter', reporter, '--test-reporter-destination', events]
+  const together = files.length === 1 ? [] : ['--test', '--test-isolation=none']
+  const flags = ['--disable-warning=ExperimentalWarning', ...reporting, ...together]
+  const { code, output, ms } = await node([...flags, ...files], environment(folder), files.length)
   const results = readEvents(events)
-  const failures = results.filter((event) => event.kind === 'failed')
-  const names = results.filter((event) => event.kind === 'passed').map((event) => event.name)
-  const passed = names.length
-  const skipped = results.filter((event) => event.kind === 'skipped')
-  if (code !== 0 && failures.length === 0) failures.push({ name: 'the file itself', detail: `ended with ${code}` })
-  else if (passed + failures.length + skipped.length === 0)
-    failures.push({ name: 'the file itself', detail: 'has no test' })
+  // Of several files, one without tests counts as a test with the name of the file.
+  const isEmpty = ({ kind, name, file }) => kind === 'passed' && name === file
+  const empty = results.length === 0 ? files.slice(0, 1) : results.filter(isEmpty).map(({ file }) => file)
+  const tests = results.filter(({ file }) => !empty.includes(file))
+  const of = (kind) => tests.filter((event) => event.kind === kind)
+  const failures = of('failed')
+  const title = files.length === 1 ? files[0] : `${dirname(files[0])} (${files.length} files)`
+  if (code !== 0 && failures.length === 0)
+    failures.push({ file: results.at(-1)?.file ?? title, name: 'the file itself', detail: `ended with ${code}` })
+  else for (const file of empty) failures.push({ file, name: 'the file itself', detail: 'has no test' })
   if (failures.length > 0 && output.trim() !== '') failures.at(-1).detail += `\n\noutput of the file:\n${output.trim()}`
-  const notes = results.filter((event) => event.kind === 'note').map((event) => event.detail)
   // After a kill of the file, a server that it started may still write there for a moment.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20 })
-  return { title: relative(root, file).replaceAll(sep, '/'), passed, failures, skipped, notes, ms, names, folder }
+  const notes = of('note').map(({ detail }) => detail)
+  const names = of('passed').map(({ name }) => name)
+  return { title, passed: names.length, failures, skipped: of('skipped'), notes, ms, names, folder }
 }
 
 /** The last line may be incomplete after a kill. */
@@ -135,16 +156,17 @@ function environment(folder) {
 }
 
 /** Uses a separate process group, so that the processes of a hanging file are killed with it. */
-function node(args, env) {
+function node(args, env, files = 1) {
   return new Promise((done) => {
     const began = performance.now()
     let output = ''
     const child = spawn(process.execPath, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
     running.add(child)
+    const limitMs = FILE_LIMIT_MS * files
     const limit = setTimeout(() => {
-      output += `\nkilled: not done after ${FILE_LIMIT_MS / 60_000} minutes`
+      output += `\nkilled: not done after ${limitMs / 60_000} minutes`
       killGroup(child)
-    }, FILE_LIMIT_MS)
+    }, limitMs)
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
     child.on('exit', (code, signal) => {
       clearTimeout(limit)
@@ -188,12 +210,12 @@ function line({ title, passed, failures, skipped, notes, ms }) {
 
 function printSummary(results) {
   for (const { title, failures } of results) {
-    for (const { name, detail } of failures)
-      console.log(`\n${paint('red', 'FAIL')} ${title} › ${name}\n${indented(detail)}`)
+    for (const { file = title, name, detail } of failures)
+      console.log(`\n${paint('red', 'FAIL')} ${file} › ${name}\n${indented(detail)}`)
   }
-  const skipped = results.flatMap(({ title, skipped }) => skipped.map((test) => ({ title, ...test })))
+  const skipped = results.flatMap((result) => result.skipped)
   if (skipped.length > 0) console.log('')
-  for (const { title, name, detail } of skipped) console.log(`skipped ${title} › ${name}: ${detail}`)
+  for (const { file, name, detail } of skipped) console.log(`skipped ${file} › ${name}: ${detail}`)
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
   const failed = results.reduce((sum, result) => sum + result.failures.length, 0)
   console.log(`\n${passed} passed, ${failed} failed`)
@@ -205,13 +227,27 @@ const indented = (text) => text.replace(/^(?=.)/gm, '  ')
 function findFiles() {
   if (options.long) return LONG_TESTS
   const isChosen = patterns.length > 0
-  const found = (isChosen ? patterns : PATTERNS).flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
-  return isChosen ? found : found.filter((file) => !LONG_TESTS.includes(file.replaceAll(sep, '/')))
+  const matching = (isChosen ? patterns : PATTERNS).flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
+  const found = matching.map((file) => file.replaceAll(sep, '/'))
+  return isChosen ? found : found.filter((file) => !LONG_TESTS.includes(file))
 }
 
 function report(result) {
   line(result)
   if (options.results !== undefined) appendFileSync(options.results, `${JSON.stringify(result)}\n`)
+}
+
+/** Contract: the files in groups of those that share a process. */
+function sharingProcess(files) {
+  const groups = []
+  for (const file of files) {
+    const group = groups.at(-1)
+    const isAlone = CHANGES_PROCESS.test(readFileSync(join(root, file), 'utf8'))
+    const fits = group && !group.isAlone && !isAlone && group.files.length < FILES_AT_ONCE
+    if (fits && dirname(group.files[0]) === dirname(file)) group.files.push(file)
+    else groups.push({ files: [file], isAlone })
+  }
+  return groups.map(({ files: together }) => together)
 }
 
 async function main() {
@@ -222,10 +258,11 @@ async function main() {
   bundled = options.sources ? undefined : bundledMain()
   const files = findFiles()
   const isChosen = options.long || patterns.length > 0
+  const groups = isChosen ? files.map((file) => [file]) : sharingProcess(files)
   const checks = isChosen ? [] : [types, ...(existsSync(join(root, 'web')) ? [webTypes] : []), lint]
   const results = []
   await inParallel(
-    [...checks, ...files.map((file, i) => () => testFile(join(root, file), i))],
+    [...checks, ...groups.map((group, i) => () => testFiles(group, i))],
     Number(options.lanes),
     (result) => {
       results.push(result)

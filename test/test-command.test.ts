@@ -99,14 +99,42 @@ it('fails if there is no test, in a file or at all', () => {
 })
 
 it('fails if a file does not load, throws after its tests, or is killed', () => {
-  write('src/a.test.ts', `import './missing.ts'`)
-  write('src/b.test.ts', testFile(`it('b', () => { setImmediate(() => { throw new Error('too late') }) })`))
-  write('src/c.test.ts', testFile(`it('c', () => { process.kill(process.pid, 'SIGKILL') })`))
+  const broken = {
+    'a.test.ts': `import './missing.ts'`,
+    'b.test.ts': testFile(`it('b', () => { setImmediate(() => { throw new Error('too late') }) })`),
+    'c.test.ts': testFile(`it('c', () => { process.kill(process.pid, 'SIGKILL') })`),
+  }
+  // Alone, and beside a file that is fine.
+  for (const [name, text] of Object.entries(broken))
+    for (const folder of [`src/${name[0]}`, `test/${name[0]}`]) write(`${folder}/${name}`, text)
+  for (const name of 'abc') write(`test/${name}/fine.test.ts`, testFile(`it('fine', () => {})`))
   const { status, output } = run()
   assert.equal(status, 1)
-  assert.match(output, /FAIL src\/a\.test\.ts[\s\S]*ERR_MODULE_NOT_FOUND/)
-  assert.match(output, /FAIL src\/b\.test\.ts[\s\S]*too late/)
-  assert.match(output, /FAIL src\/c\.test\.ts › the file itself\n {2}ended with SIGKILL/)
+  for (const folder of ['src', 'test']) {
+    assert.match(output, new RegExp(`FAIL ${folder}/a/a\\.test\\.ts[\\s\\S]*ERR_MODULE_NOT_FOUND`))
+    assert.match(output, new RegExp(`FAIL ${folder}/b[\\s\\S]*too late`))
+  }
+  assert.match(output, /FAIL src\/c\/c\.test\.ts › the file itself\n {2}ended with SIGKILL/)
+  assert.match(output, /FAIL test\/c \(2 files\) › the file itself\n {2}ended with SIGKILL/)
+})
+
+it('names the file of a failure, and one without tests, among several in one process', () => {
+  write('src/a.test.ts', testFile(`it('a', () => {})`))
+  write('src/b.test.ts', testFile(`describe('outer', () => { it('b', () => assert.fail('wrong')) })`))
+  write('src/c.test.ts', 'export const c = 1')
+  const { last, output } = run()
+  assert.equal(last, '3 passed, 2 failed')
+  assert.match(output, /FAIL src \(3 files\) /)
+  assert.match(output, /FAIL src\/b\.test\.ts › outer › b\n[\s\S]*wrong/)
+  assert.match(output, /FAIL src\/c\.test\.ts › the file itself\n {2}has no test/)
+})
+
+it('gives a file that changes its process, or has hooks, a process of its own', () => {
+  write('src/a.test.ts', testFile(`it('a', () => { process.env.FROM_A = '1' })`))
+  write('src/b.test.ts', testFile(`import { beforeEach } from 'node:test'\nbeforeEach(() => assert.fail())`))
+  write('src/c.test.ts', testFile(`it('c', () => assert.equal(process.env.FROM_A, undefined))`))
+  const { output } = run()
+  for (const name of 'ac') assert.match(output, new RegExp(`ok +src/${name}\\.test\\.ts`))
 })
 
 it('runs only the files it is asked for', () => {
@@ -115,7 +143,7 @@ it('runs only the files it is asked for', () => {
   assert.equal(run(['src/a.test.ts']).last, '1 passed, 0 failed')
 })
 
-it("gives each file an empty home and none of the developer's keys", () => {
+it("gives each process an empty home and none of the developer's keys", () => {
   const check = `it('env', () => {
     assert.deepEqual(readdirSync(process.env.HOME), [])
     writeFileSync(process.env.HOME + '/mine', '')
@@ -126,7 +154,7 @@ it("gives each file an empty home and none of the developer's keys", () => {
     console.log(HOME)
     writeFileSync('${root}/home', HOME)
   })`
-  for (const name of ['a', 'b'])
+  for (const name of ['a/a', 'b/b'])
     write(`src/${name}.test.ts`, testFile(`import { readdirSync, writeFileSync } from 'node:fs'\n${check}`))
   const { last, output } = run([], {
     OPENAI_API_KEY: 'k',
