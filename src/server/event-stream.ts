@@ -8,8 +8,13 @@ import type { Clock } from '../ports/clock.ts'
 import { encodeMessage, MAX_KEPT_BYTES, RecentEvents } from './recent-events.ts'
 import { type LiveMessage, mergeTextDeltas } from './redacting-sink.ts'
 
-/** Events are sent in batches, because many viewers of a busy kernel would cause thousands of writes. */
+/**
+ * Events are sent in batches, because many viewers of a busy kernel would cause thousands of writes. After a batch of
+ * so many events that nobody reads them one by one, the next one may take longer.
+ */
 const BATCH_MS = 30
+const MANY_EVENTS = 50
+const LONG_BATCH_MS = 150
 const KEEP_ALIVE_MS = 15_000
 /**
  * A viewer with more unsent bytes is disconnected. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once. The
@@ -49,6 +54,7 @@ export class EventStream {
   readonly #viewers = new Map<Viewer, AbortController>()
   readonly #closed = new AbortController()
   #pending: LiveMessage[] = []
+  #batchMs = BATCH_MS
   #hadViewer = false
   readonly #onWanted: () => () => void
   #onUnwanted = (): void => {}
@@ -71,7 +77,7 @@ export class EventStream {
     const merged = mergeTextDeltas(this.#pending.at(-1), event)
     if (merged) this.#pending[this.#pending.length - 1] = merged
     else if (this.#pending.push(event) === 1)
-      void this.#clock.sleep(BATCH_MS, this.#closed.signal).then(() => this.#flush())
+      void this.#clock.sleep(this.#batchMs, this.#closed.signal).then(() => this.#flush())
   }
 
   /** Contract: sends the viewer new events, and first those after the id `last`. Call the result when it leaves. */
@@ -134,6 +140,7 @@ export class EventStream {
   #flush(): void {
     // Forgotten meanwhile.
     if (this.#pending.length === 0) return
+    this.#batchMs = this.#pending.length < MANY_EVENTS ? BATCH_MS : LONG_BATCH_MS
     const chunks = this.#recent.add(this.#pending)
     this.#pending = []
     this.#dropUnauthorized()
