@@ -81,6 +81,8 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await waitUntilLive(page)
     assert.equal(page.url(), `${served.url}/now`, 'the login code must be gone from the address')
     assert.match(await page.locator('main').innerText(), /Nothing is running/)
+    // The kernel has a schedule, but no agent that it would wake.
+    await page.getByText('Nothing is scheduled.').waitFor()
     const { dispatch_id } = await served.app.run('enqueue', { prompt: 'Write a note' })
     const run = page.locator(`[data-run="${dispatch_id}"]`)
     await run.getByText('Write a note').waitFor()

@@ -15,11 +15,12 @@ export function NextBeats({
   readonly schedules: readonly Schedule[]
 }) {
   const { texts } = context
-  const sorted = schedules.toSorted((a, b) => (a.next ?? '~').localeCompare(b.next ?? '~'))
+  const wakingSomeone = schedules.filter(({ agents }) => agents.length > 0)
+  const sorted = wakingSomeone.toSorted((a, b) => (a.next ?? '~').localeCompare(b.next ?? '~'))
   return (
     <Section title={texts.nextBeats}>
       <Card>
-        {schedules.length === 0 && <Empty>{texts.noSchedules}</Empty>}
+        {sorted.length === 0 && <Empty>{texts.noSchedules}</Empty>}
         <ul class="divide-y divide-line">
           {sorted.slice(0, MAX_SCHEDULES).map((schedule) => (
             <Row key={schedule.id} context={context} schedule={schedule} />
@@ -46,7 +47,7 @@ function Row({ context, schedule }: { readonly context: ViewContext; readonly sc
         </span>
       </span>
       <span class="label line-clamp-2 wrap-anywhere">
-        {agents.length > 0 ? agents.join(', ') : texts.everyAgent}
+        {agents.join(', ')}
         {prompt !== null && ` · ${visibleText(oneLine(prompt))}`}
       </span>
     </li>
