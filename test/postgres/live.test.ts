@@ -113,6 +113,8 @@ describe('the page of one of several processes', { skip: WITHOUT_POSTGRES }, asy
     assert.equal(status.kernel.state, 'running')
     assert.notEqual(status.kernel.next_beat, null)
     assert.equal((await sendRequest(to, '/readyz')).status, 200)
+    // The killed ones of the tests before are listed until their leases have ended.
+    await waitUntil(async () => (await workersIn(homes.page)).every(({ late }) => !late))
     const workers = await workersIn(homes.page)
     const listed = workers.map(({ role, slots, here, late, leads }) => ({ role, slots, here, late, leads }))
     assert.deepEqual(
