@@ -95,12 +95,12 @@ export class KernelService implements KernelControl {
 
   async runOneCycle(signal: AbortSignal): Promise<CycleOutcome> {
     await this.#boot()
-    return runSingleCycle(
-      drainDeps(this.#host),
-      (until, planned) => this.#loop.runOnce(until, planned),
-      this.#deps.settings().timeout,
-      signal,
-    )
+    const { timeout } = this.#deps.settings()
+    return this.#host
+      .get('leadership')
+      .withinTerm(() =>
+        runSingleCycle(drainDeps(this.#host), (until, planned) => this.#loop.runOnce(until, planned), timeout, signal),
+      )
   }
 
   async catchUp(signal: AbortSignal): Promise<void> {

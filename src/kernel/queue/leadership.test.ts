@@ -32,6 +32,17 @@ describe('leadership', () => {
     await leading
   })
 
+  test('E15: a single cycle of a command does not end with the token of a later term', async () => {
+    const leadership = new Leadership('main')
+    leadership.update({ leading: true, epoch: 1, token: 1 })
+    const token = await leadership.withinTerm(async () => {
+      leadership.end()
+      leadership.update({ leading: true, epoch: 3, token: 3 })
+      return leadership.fence().token
+    })
+    assert.deepEqual([token, leadership.fence().token], [0, 3])
+  })
+
   test('E15: what a cycle writes to documents carries the token of its leader, other texts do not', async () => {
     const written: Batch[] = []
     const store: Pick<Store, 'commit'> = {

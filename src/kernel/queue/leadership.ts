@@ -21,7 +21,8 @@ export class Leadership {
   #term: Term | undefined
   /** The token of a new term, while the work of an earlier one is ending: what that still writes must be refused. */
   #next: number | undefined
-  #isWorking = false
+  /** Number of works that belong to a term. */
+  #working = 0
   #changed = new AbortController()
 
   constructor(name: string) {
@@ -52,7 +53,7 @@ export class Leadership {
   }
 
   #begin(): void {
-    if (this.#next === undefined || this.#isWorking) return
+    if (this.#next === undefined || this.#working > 0) return
     this.#term = { token: this.#next, over: new AbortController() }
     this.#next = undefined
     this.#tell()
@@ -70,16 +71,27 @@ export class Leadership {
         await untilAborted(AbortSignal.any([changed, stop]))
         continue
       }
-      this.#isWorking = true
+      this.#working += 1
       try {
         await work(AbortSignal.any([stop, term.over.signal]))
       } catch (thrown) {
         if (asTirelessError(thrown).code !== 'store_fenced') throw thrown
       } finally {
-        this.#isWorking = false
+        this.#working -= 1
       }
       // A refused write tells that another process leads, before the next renewal does.
       if (this.#term === term && !stop.aborted) this.end()
+      this.#begin()
+    }
+  }
+
+  /** Contract: runs `work`; what it writes after the term is refused, even if this process leads again by then. */
+  async withinTerm<T>(work: () => Promise<T>): Promise<T> {
+    this.#working += 1
+    try {
+      return await work()
+    } finally {
+      this.#working -= 1
       this.#begin()
     }
   }

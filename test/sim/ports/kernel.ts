@@ -62,7 +62,9 @@ export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, part
     enqueueAgents: (agents, prompt, metadata) => dispatchManually(deps, agents, prompt, metadata),
     async runOneCycle(signal) {
       await boot()
-      return runSingleCycle(parts, (until, planned) => loop.runOnce(until, planned), undefined, signal)
+      const runOnce = (): Promise<CycleOutcome> =>
+        runSingleCycle(parts, (until, planned) => loop.runOnce(until, planned), undefined, signal)
+      return beside ? beside.leadership.withinTerm(runOnce) : runOnce()
     },
     async catchUp(signal) {
       await boot()
