@@ -121,4 +121,25 @@ export const cycleConformance: readonly ConformanceCase[] = [
       assert.equal(await store.setting('paused'), null)
     },
   },
+  {
+    name: 'E15: of two changes of a setting that start from the same value, one is refused with all its batch',
+    async run(store) {
+      const change = (value: string | null, base: string | null) =>
+        commitOne(store, [
+          { op: 'set', name: `also ${value}`, value: true },
+          { op: 'set', name: 'list', value, base },
+        ])
+      const both = await Promise.allSettled([change('a', null), change('b', null)])
+      assert.deepEqual(both.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+      const stored = String(await store.setting('list'))
+      const other = stored === 'a' ? 'b' : 'a'
+      assert.equal(await store.setting(`also ${other}`), null)
+      await assertRefusedWith('store_sequence', change('c', null))
+      await assertRefusedWith('store_sequence', change('c', other))
+      await change('c', stored)
+      await change(null, 'c')
+      await change(null, null)
+      assert.equal(await store.setting('list'), null)
+    },
+  },
 ]

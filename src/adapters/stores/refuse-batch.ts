@@ -13,3 +13,6 @@ export class RefusedBatch extends Error {
     this.code = code
   }
 }
+
+export const changedSetting = (name: string): RefusedBatch =>
+  new RefusedBatch('store_sequence', `the setting ${name} was changed meanwhile`)

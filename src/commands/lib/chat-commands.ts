@@ -27,7 +27,13 @@ import { commitOne, type Op, type Store } from '../../ports/store.ts'
 import { looksLikeAnswer } from './chat/answers.ts'
 import { type ChatEffect, replyOnly } from './chat/chat-effect.ts'
 import { inTurn } from './chat/message-queue.ts'
-import { interruptedText, type NotedCommand, notedCommands, noteOp, removeNoteOp } from './chat/noted-commands.ts'
+import {
+  interruptedCommands,
+  interruptedText,
+  type NotedCommand,
+  noteCommand,
+  removeNote,
+} from './chat/noted-commands.ts'
 import { runChatCommand } from './chat/run-chat-command.ts'
 import type { CommandContext, Needs } from './context.ts'
 import { explainConflict, submitMessage } from './conversation.ts'
@@ -206,7 +212,7 @@ async function startCommand(
 ): Promise<Handling> {
   const { store, clock, notifier } = context
   try {
-    await commitOne(store, [...hear, await noteOp(store, message)])
+    await noteCommand(context, message, hear)
   } catch (thrown) {
     if (asTirelessError(thrown).code === 'conflict') return { duplicate: true }
     throw thrown
@@ -226,11 +232,11 @@ async function startCommand(
 }
 
 const answerNoted = ({ store }: Needs<'store'>, noted: NotedCommand, reply: readonly Op[]): Promise<unknown> =>
-  inOrder(store, async () => commitOne<readonly Op[]>(store, [await removeNoteOp(store, noted), ...reply]))
+  inOrder(store, () => removeNote(store, noted, reply))
 
-/** Contract: tells the chats of commands that an earlier process left unanswered; call it before messages arrive. */
+/** Contract: tells the chats of commands that a process left unanswered; call it before messages arrive. */
 export async function tellInterruptedCommands(context: Needs<'clock' | 'notifier' | 'store'>): Promise<void> {
-  for (const noted of await notedCommands(context.store))
+  for (const noted of await interruptedCommands(context))
     await answerNoted(context, noted, [
       replyOp(context, noted, interruptedText(noted.text, context.notifier.language())),
     ])

@@ -6,26 +6,23 @@
  * twice; an item without buttons can no longer be answered on the card; secrets are redacted before they are stored.
  */
 
-import { asTirelessError } from '../../domain/error.ts'
 import type { Language } from '../../domain/language.ts'
 import type { OutboxMessage } from '../../domain/message.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AskedQuestion } from '../../ports/message-sender.ts'
-import { commitOne, fallbackIfUnreadable, type Op } from '../../ports/store.ts'
+import { fallbackIfUnreadable, type Op } from '../../ports/store.ts'
 import {
-  CARDS_SETTING,
   findCard,
   GATHER_MS,
   halveCard,
   isOpen,
   MAX_ITEMS,
-  readCards,
   repeatAt,
-  storeCards,
   type TrackedCard,
   type TrackedItem,
 } from './card-state.ts'
 import { type ShowDeps, showCard } from './show-card.ts'
+import { StoredCards } from './stored-cards.ts'
 import { type ChatTarget, findItemOutcome, openItemIds, readWaitingItems } from './waiting-items.ts'
 import { questionTexts } from './waiting-texts.ts'
 
@@ -52,12 +49,11 @@ interface NewItem {
 
 export class CardPoster {
   readonly #deps: CardPosterDeps
-  /** One change after the other, because each starts from the cards that the one before left. */
-  #last: Promise<unknown> = Promise.resolve()
-  #cards: readonly TrackedCard[] | undefined
+  readonly #cards: StoredCards
 
   constructor(deps: CardPosterDeps) {
     this.#deps = deps
+    this.#cards = new StoredCards(deps.store)
   }
 
   /**
@@ -65,7 +61,7 @@ export class CardPoster {
    * replace messages may get the next card later, because this process stays. Rejects only if the store fails.
    */
   refresh(canGather: boolean): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#cards.inTurn(async () => {
       await this.#settleItems()
       await this.#tellAgain()
       for (const group of groupByCard(await this.#findNew())) await this.#add(group, canGather)
@@ -74,9 +70,9 @@ export class CardPoster {
 
   /** Contract: tells a question of an agent, once per id; resolves when it is on disk. */
   ask(id: string, asked: AskedQuestion, target: ChatTarget): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#cards.inTurn(async () => {
       const language = this.#deps.language()
-      if ((await this.#load()).some(({ items }) => items.some((item) => item.id === id))) return
+      if ((await this.#cards.load()).some(({ items }) => items.some((item) => item.id === id))) return
       const { subject } = questionTexts(asked, language)
       const { session_id, agent_id } = asked
       const question = { session_id, agent_id, question: this.#deps.redact(asked.question), parked: false }
@@ -88,41 +84,16 @@ export class CardPoster {
   /** Contract: whether the message is a card of which nothing was sent and nothing waits any more. */
   async isOver({ id, provider_id, sent_at }: OutboxMessage): Promise<boolean> {
     if (!/^(approval|unknown|ask)-/.test(id) || provider_id !== null || sent_at !== null) return false
-    const card = (await this.#load()).find((one) => one.id === id)
+    const card = (await this.#cards.load()).find((one) => one.id === id)
     if (card) return !isOpen(card)
-    if ((await this.#load()).some(({ before }) => before === id)) return true
+    if ((await this.#cards.load()).some(({ before }) => before === id)) return true
     // A notice of an earlier version, or a card that was forgotten because all its items are settled.
     return id.startsWith('ask-') ? false : (await findItemOutcome(this.#deps.store, id)) !== null
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => {})
-    return done
-  }
-
-  async #load(): Promise<readonly TrackedCard[]> {
-    this.#cards ??= readCards(await fallbackIfUnreadable(this.#deps.store.setting(CARDS_SETTING), null))
-    return this.#cards
-  }
-
-  /** Commits the cards together with the operations that show them. Contract: false if a card cannot be revised. */
-  async #commit(ops: readonly Op[], cards: readonly TrackedCard[]): Promise<boolean> {
-    try {
-      await commitOne(this.#deps.store, [...ops, storeCards(cards)])
-      this.#cards = cards.filter(isOpen)
-      return true
-    } catch (thrown) {
-      this.#cards = undefined
-      const isConflict = asTirelessError(thrown).code === 'conflict'
-      if (!isConflict) throw thrown
-      return false
-    }
-  }
-
   /** Updates the cards of which an item no longer waits. */
   async #settleItems(): Promise<void> {
-    const cards = await this.#load()
+    const cards = await this.#cards.load()
     const open = cards.length === 0 ? new Set<string>() : await openItemIds(this.#deps.store)
     for (const card of cards) {
       const items = await Promise.all(card.items.map((item) => (open.has(item.id) ? item : this.#settleItem(item))))
@@ -132,15 +103,15 @@ export class CardPoster {
       const hasOutcome = items.some(({ state }, at) => state !== card.items[at]?.state)
       const now = this.#deps.clock.now()
       const revised =
-        hasOutcome && (await this.#commit([await this.#revision(changed, now)], others(await this.#load())))
+        hasOutcome && (await this.#cards.commit([await this.#revision(changed, now)], others(await this.#cards.load())))
       // A card that cannot be replaced stays as it is.
-      if (!revised) await this.#commit([], others(await this.#load()))
+      if (!revised) await this.#cards.commit([], others(await this.#cards.load()))
     }
   }
 
   /** Tells again what could not be delivered, and what the owner was told in a chat that gets no notices any more. */
   async #tellAgain(): Promise<void> {
-    const cards = (await this.#load()).filter(isOpen)
+    const cards = (await this.#cards.load()).filter(isOpen)
     if (cards.length === 0) return
     const [now, target] = [this.#deps.clock.now(), await this.#deps.target()]
     const failed = await this.#failedIds()
@@ -156,10 +127,10 @@ export class CardPoster {
       })
       const items = card.items.map((item) => (item.state === 'open' ? { ...item, state: 'moved' as const } : item))
       const posts = await this.#posts(again, now)
-      const left = async () => [...(await this.#load()).filter(({ id }) => id !== card.id), ...again]
-      const moved = await this.#commit([await this.#revision({ ...card, items }, now), ...posts], await left())
+      const left = async () => [...(await this.#cards.load()).filter(({ id }) => id !== card.id), ...again]
+      const moved = await this.#cards.commit([await this.#revision({ ...card, items }, now), ...posts], await left())
       // A card that cannot be replaced stays as it is.
-      if (!moved) await this.#commit(posts, await left())
+      if (!moved) await this.#cards.commit(posts, await left())
     }
   }
 
@@ -191,7 +162,7 @@ export class CardPoster {
 
   async #findNew(): Promise<readonly NewItem[]> {
     const { store, clock, redact } = this.#deps
-    const told = new Set((await this.#load()).flatMap(({ items }) => items.map(({ id }) => id)))
+    const told = new Set((await this.#cards.load()).flatMap(({ items }) => items.map(({ id }) => id)))
     const waiting = await readWaitingItems(store, this.#deps.language(), (id) => !told.has(id))
     if (waiting.length === 0) return []
     const [target, now] = [await this.#deps.target(), clock.now()]
@@ -212,7 +183,7 @@ export class CardPoster {
     const [{ target, kind, language, cardId }] = items
     const now = this.#deps.clock.now()
     const tracked = items.map((item) => item.tracked)
-    const card = findCard(await this.#load(), { ...target, kind, language }, now)
+    const card = findCard(await this.#cards.load(), { ...target, kind, language }, now)
     if (
       card &&
       card.items.length + items.length <= MAX_ITEMS &&
@@ -223,7 +194,7 @@ export class CardPoster {
     const pause = card && canGather && kind === 'notice' ? card.opened + GATHER_MS : now
     const due = Math.max(this.#dueAt(kind, now), pause)
     const opened = await this.#fit({ ...target, id: cardId, kind, language, opened: now, due, items: tracked })
-    await this.#commit(await this.#posts(opened, now), [...(await this.#load()), ...opened])
+    await this.#cards.commit(await this.#posts(opened, now), [...(await this.#cards.load()), ...opened])
   }
 
   /** Contract: the card, or as many as it takes to show all its items. */
@@ -247,8 +218,8 @@ export class CardPoster {
     const due = Math.max(card.due, from)
     const grown = { ...card, due, items: [...card.items, ...added] }
     if (!(await showCard(this.#deps, grown)).fits) return false
-    const cards = (await this.#load()).map((one) => (one.id === card.id ? grown : one))
-    return this.#commit([await this.#revision(grown, due)], cards)
+    const cards = (await this.#cards.load()).map((one) => (one.id === card.id ? grown : one))
+    return this.#cards.commit([await this.#revision(grown, due)], cards)
   }
 
   #dueAt(kind: TrackedCard['kind'], now: number): number {

@@ -38,8 +38,11 @@ export type CycleOp =
   | { readonly op: 'schedule_open'; readonly id: string; readonly now: number }
   /** Records a beat: commit it with the work it triggers. No beat up to its instant fires again. */
   | { readonly op: 'schedule_fired'; readonly id: string; readonly instant: number }
-  /** Stores a setting, such as that the kernel is paused; null deletes it. */
-  | { readonly op: 'set'; readonly name: string; readonly value: Json }
+  /**
+   * Stores a setting, such as that the kernel is paused; null deletes it. `base`: the value from which the change
+   * starts; refused with `store_sequence` if another one is stored.
+   */
+  | { readonly op: 'set'; readonly name: string; readonly value: Json; readonly base?: Json }
 
 export interface CycleResults {
   /** `interrupted`: cycles that were ended with an error. `left`: dispatches that no earlier cycle saw finish. */
@@ -64,7 +67,10 @@ export interface CycleReads {
   schedules(): Promise<readonly ScheduleEntry[]>
   /** Contract: the progress of each schedule that was opened and not removed, sorted by schedule id. */
   marks(): Promise<readonly ScheduleMark[]>
-  /** Contract: the worker that led last under this name, which may have ended, and the token of its writes. */
+  /**
+   * Contract: the worker that led last under this name, which may have ended, and the token of its writes; epoch 0: it
+   * has given the lead up.
+   */
   leader(name: string): Promise<Leader | undefined>
   /** Contract: null if not set. */
   setting(name: string): Promise<Json>

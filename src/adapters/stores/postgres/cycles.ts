@@ -1,8 +1,9 @@
 /** Operations on cycles, settings and schedules in PostgreSQL. */
 
 import { ENDED_DURING_CYCLE, errorCycleResult } from '../../../domain/cycle.ts'
+import type { Json } from '../../../domain/json.ts'
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable-row.ts'
-import { RefusedBatch } from '../refuse-batch.ts'
+import { changedSetting, RefusedBatch } from '../refuse-batch.ts'
 import type { SqlRow } from '../rows/rows.ts'
 import type { Queries } from './connection.ts'
 import { type ApplyPgOp, isReadable, takeWideLock } from './op-context.ts'
@@ -53,7 +54,8 @@ const cycle_end: ApplyPgOp<'cycle_end'> = async (db, op) => {
   return null
 }
 
-const set: ApplyPgOp<'set'> = async (db, { name, value }) => {
+const set: ApplyPgOp<'set'> = async (db, { name, value, base }) => {
+  if (base !== undefined) await lockSetting(db, name, base)
   if (value === null) await db.run('DELETE FROM settings WHERE name = $1', name)
   else
     await db.run(
@@ -61,6 +63,14 @@ const set: ApplyPgOp<'set'> = async (db, { name, value }) => {
       ...[name, JSON.stringify(value)],
     )
   return null
+}
+
+/** One that does not exist is made for the moment, because only a row can be locked. */
+async function lockSetting(db: Queries, name: string, base: Json): Promise<void> {
+  const none = JSON.stringify(null)
+  await db.run('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', name, none)
+  const row = await db.get('SELECT value FROM settings WHERE name = $1 FOR UPDATE', name)
+  if (row?.value !== JSON.stringify(base)) throw changedSetting(name)
 }
 
 const select: ApplyPgOp<'select'> = async (db, { scope, model, now }) => {
