@@ -14,6 +14,7 @@ import { STOP_REASONS } from '../domain/stop-reason.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { refuseElsewhere } from './lib/files-elsewhere.ts'
 import { findRun, type RecordedRun } from './lib/find-run.ts'
 import { overridesToMetadata } from './lib/task-overrides.ts'
 import { readRunEnding, watchDispatch } from './run.ts'
@@ -54,6 +55,7 @@ export const replay = defineCommand({
     'clock',
     'drain',
     'draining',
+    'homeId',
     'isQueueWorked',
     'role',
     'ids',
@@ -156,6 +158,7 @@ async function fork(
     | 'clock'
     | 'drain'
     | 'draining'
+    | 'homeId'
     | 'isQueueWorked'
     | 'role'
     | 'ids'
@@ -175,6 +178,8 @@ async function fork(
   const dispatch_id = ids.next()
   const session_id = `${dispatch.agent_id}-${dispatch_id}`
   const session = await store.session(dispatch.session_id)
+  if (!(await context.snapshots.hasAny(dispatch.dispatch_id)))
+    await refuseElsewhere(context, { got: dispatch.dispatch_id, home: dispatch.home, workspace: session?.workspace })
   const kept = recordsUpTo(records, from, dispatch_id)
   const { path: workspace } = await context.prepareWorkspace(session_id)
   const step = { run_id: dispatch.dispatch_id, turn: kept.turn }

@@ -7,6 +7,7 @@ import type { WriteSpan } from '../ports/snapshots.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { diffPaths } from './lib/diff-paths.ts'
+import { refuseElsewhere } from './lib/files-elsewhere.ts'
 import { isWithin } from './lib/workspaces.ts'
 
 const runInput = z.string().min(1).optional()
@@ -18,7 +19,7 @@ export const workspaceDiff = defineCommand({
   summary: 'show what a run or a session changed in its files, or the difference between the files of two runs',
   example: 'workspace diff 1a2b3c',
   runsIn: 'any_process',
-  needs: ['snapshots', 'store'],
+  needs: ['clock', 'homeId', 'snapshots', 'store'],
   positional: ['run', 'to'],
   input: z.object({
     run: runInput.describe('run; default: the last one that wrote').meta({ idOf: 'dispatch' }),
@@ -65,7 +66,7 @@ interface Difference {
 
 const NOTHING: Difference = { workspace: null, from: null, to: null, changes: [] }
 
-type Context = Needs<'snapshots' | 'store'>
+type Context = Needs<'clock' | 'homeId' | 'snapshots' | 'store'>
 
 async function ofRuns(context: Context, run: string | undefined, to: string | undefined): Promise<Difference> {
   const { snapshots } = context
@@ -92,7 +93,10 @@ async function ofSession(context: Context, session_id: string): Promise<Differen
   const { items: runs } = await store.dispatchesIn(session_id, { offset: 0, limit: MAX_RUNS })
   const spans = await snapshots.spans(runs.map(({ dispatch_id }) => dispatch_id))
   const here = spans.filter(({ workspace }) => workspace === session.workspace)
-  if (here.length === 0) return NOTHING
+  if (here.length === 0) {
+    await refuseElsewhere(context, { got: session_id, home: session.home, workspace: session.workspace })
+    return NOTHING
+  }
   return {
     ...{ workspace: session.workspace, from: `before ${session_id}`, to: `after ${session_id}` },
     changes: await composedChanges(context, here),
@@ -113,15 +117,16 @@ async function composedChanges(
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-async function spansOf({ snapshots }: Needs<'snapshots'>, run: string): Promise<readonly [WriteSpan, ...WriteSpan[]]> {
-  const [first, ...rest] = await snapshots.spans([run])
-  if (!first) throw noSnapshot(run)
-  return [first, ...rest]
+async function spansOf(context: Context, run: string): Promise<readonly [WriteSpan, ...WriteSpan[]]> {
+  const [first, ...rest] = await context.snapshots.spans([run])
+  if (first) return [first, ...rest]
+  await refuseElsewhere(context, { got: run, home: (await context.store.dispatch(run))?.home })
+  throw noSnapshot(run)
 }
 
 const noSnapshot = (run: string): TirelessError =>
   new TirelessError('not_found', {
-    what: 'this home has no snapshots of the run: it wrote no files, they are no longer kept, or another home ran it',
+    what: 'there are no snapshots of the run: it wrote no files, or they are no longer kept',
     ...{ got: run, fix: 'run tireless workspace log' },
   })
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { iso } from '../ports/clock.ts'
 import { defineCommand } from './lib/command.ts'
 import { offsetInput, totalShape } from './lib/list-window.ts'
-import { findWorkspace } from './lib/workspaces.ts'
+import { findWorkspaceHere } from './lib/workspaces.ts'
 import { workspaceName } from './workspace.ts'
 
 export const workspaceFiles = defineCommand({
@@ -12,7 +12,7 @@ export const workspaceFiles = defineCommand({
   summary: 'list a folder of a workspace: its folders, then its files',
   example: 'workspace files writer reports',
   runsIn: 'any_process',
-  needs: ['listWorkspaceFolder', 'store'],
+  needs: ['clock', 'homeId', 'listWorkspaceFolder', 'store'],
   positional: ['workspace', 'path'],
   input: z.object({
     workspace: workspaceName,
@@ -34,7 +34,7 @@ export const workspaceFiles = defineCommand({
     total: totalShape,
   }),
   async run(context, { workspace: named, path, offset, limit }) {
-    const { workspace, name, last_session_id } = await findWorkspace(context, named)
+    const { workspace, name, last_session_id } = await findWorkspaceHere(context, named)
     const page = await context.listWorkspaceFolder(workspace, path === '' ? '.' : path, { offset, limit })
     const items = page.entries.map(({ modified, ...entry }) => ({ ...entry, modified_at: iso(modified) }))
     return { workspace, name, path, session_id: last_session_id, items, total: page.total }

@@ -7,7 +7,7 @@ import type { Needs } from './lib/context.ts'
 import { offsetInput, searchInput, totalShape } from './lib/list-window.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
 import { sizeOfWorkspace } from './lib/workspace-sizes.ts'
-import { findWorkspace, findWorkspaces, findWrites, type WorkspaceWrite } from './lib/workspaces.ts'
+import { findWorkspace, findWorkspaceHere, findWorkspaces, findWrites, type WorkspaceWrite } from './lib/workspaces.ts'
 
 const writeShape = z.object({
   run_id: z.string().describe('a run, or the id of an undo or of a merge'),
@@ -88,7 +88,7 @@ export const workspaceShow = defineCommand({
   summary: 'show a workspace with its files and what each run changed',
   example: 'workspace show writer',
   runsIn: 'any_process',
-  needs: ['snapshots', 'store'],
+  needs: ['clock', 'homeId', 'snapshots', 'store'],
   positional: ['workspace'],
   input: z.object({
     workspace: workspaceName,
@@ -99,7 +99,7 @@ export const workspaceShow = defineCommand({
     runs: z.array(writeShape),
   }),
   async run(context, { workspace: named, limit }) {
-    const { last_session_id: _, agents, ...known } = await findWorkspace(context, named)
+    const { last_session_id: _, agents, ...known } = await findWorkspaceHere(context, named)
     const sessions = await sessionsOf(context, [known])
     const { files, bytes, paths } = await context.snapshots.presentFiles(known.workspace, limit)
     const runs = await findWrites(context, { workspace: known.workspace, limit })

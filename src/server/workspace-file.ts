@@ -2,6 +2,7 @@
 
 import type { Context as HonoContext } from 'hono'
 import type { CommandContext } from '../commands/lib/context.ts'
+import { refuseElsewhere } from '../commands/lib/files-elsewhere.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { HonoEnv } from './middleware.ts'
 
@@ -16,10 +17,12 @@ const MAX_SHOWN_BYTES = 2 * 1024 * 1024
 /** Contract: `?session=ID&path=FILE`; an attachment with `download=1`, or if the file is neither text nor an image. */
 export async function sendWorkspaceFile(
   c: HonoContext<HonoEnv>,
-  { store, readWorkspaceFile }: Pick<CommandContext, 'store' | 'readWorkspaceFile'>,
+  context: Pick<CommandContext, 'clock' | 'homeId' | 'store' | 'readWorkspaceFile'>,
 ): Promise<Response> {
   const { session = '', path = '', download } = c.req.query()
+  const { store, readWorkspaceFile } = context
   const found = await store.session(session)
+  await refuseElsewhere(context, { got: path, home: found?.home, workspace: found?.workspace })
   const bytes = found && path !== '' ? await readWorkspaceFile(found.workspace, path) : undefined
   if (!bytes)
     throw new TirelessError('not_found', {

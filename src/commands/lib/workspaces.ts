@@ -6,6 +6,7 @@ import { titleOfRun } from '../../domain/title.ts'
 import { iso } from '../../ports/clock.ts'
 import type { WriteSpan } from '../../ports/snapshots.ts'
 import type { Needs } from './context.ts'
+import { refuseElsewhere } from './files-elsewhere.ts'
 
 interface KnownWorkspace {
   readonly workspace: string
@@ -54,6 +55,17 @@ export async function findWorkspace(context: Needs<'store'>, named: string): Pro
     expected: 'its folder or its name, a session, or an agent',
     fix: 'run tireless workspace list',
   })
+}
+
+/** The same, of a workspace whose files are in this home; else `conflict`. */
+export async function findWorkspaceHere(
+  context: Needs<'clock' | 'homeId' | 'store'>,
+  named: string,
+): Promise<KnownWorkspace> {
+  const found = await findWorkspace(context, named)
+  const home = (await context.store.session(found.last_session_id))?.home
+  await refuseElsewhere(context, { got: named, home, workspace: found.workspace })
+  return found
 }
 
 const only = <T>(found: readonly T[]): T | undefined => (found.length === 1 ? found[0] : undefined)

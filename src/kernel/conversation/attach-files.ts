@@ -17,7 +17,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { withDeadline } from '../../ports/deadline.ts'
 import type { ReceivedFiles } from '../../ports/received-files.ts'
 import type { Store } from '../../ports/store.ts'
-import type { Attachment } from './front-session.ts'
+import type { Attachment, FilePlace } from './front-session.ts'
 
 const MB = 1024 * 1024
 const MAX_FILE_BYTES = 20 * MB
@@ -93,10 +93,11 @@ interface MessageWithFiles extends ReadFiles {
 export function attachFiles(
   { store, receivedFiles }: AttachDeps,
   { key, text, files, refused, language }: MessageWithFiles,
-): (workspace: string | null) => Promise<Attachment> {
+): (to: FilePlace) => Promise<Attachment> {
   const texts = TEXTS[language]
   const folder = [INBOX, hash('sha256', key).slice(0, 8)]
-  return async (workspace) => {
+  return async (to) => {
+    const workspace = 'workspace' in to ? to.workspace : null
     const problems = [...refused]
     const saved: string[] = []
     const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
@@ -104,9 +105,9 @@ export function attachFiles(
     if (files.length > 0 && workspace !== null) await lowerWorkspaceLabel(store, workspace, UNTRUSTED_LABEL)
     for (const { name, bytes } of files)
       try {
-        if (workspace === null) throw new TirelessError('path_refused', texts.elsewhere)
+        if (!('workspace' in to)) throw new TirelessError('path_refused', texts.elsewhere(to.host))
         if (isFull) throw new TirelessError('path_refused', texts.full)
-        await receivedFiles.save(workspace, [...folder, name], bytes)
+        await receivedFiles.save(to.workspace, [...folder, name], bytes)
         saved.push([...folder, name].join('/'))
       } catch (thrown) {
         const error = asTirelessError(thrown)
@@ -130,7 +131,7 @@ const TEXTS = {
     tooMany: `a message may have at most ${MAX_FILES} files`,
     unreadable: 'it cannot be read',
     full: 'the folder for received files is full',
-    elsewhere: 'this conversation works on another machine, which cannot be reached from here',
+    elsewhere: (host: string) => `this conversation works on ${host}; send it to a process there, or put it there`,
   },
   zh: {
     files: '\n随消息收到的文件（在工作目录中）：',
@@ -139,6 +140,6 @@ const TEXTS = {
     tooMany: `一条消息最多 ${MAX_FILES} 个文件`,
     unreadable: '无法读取',
     full: '收件文件夹已满',
-    elsewhere: '这个会话在另一台机器上工作，从这里无法送达',
+    elsewhere: (host: string) => `这个会话在 ${host} 上工作；请发给那里的进程，或把文件放到那里`,
   },
 } as const satisfies Record<Language, object>

@@ -56,16 +56,19 @@ export function channelChat({
   }
 }
 
+/** A workspace in this home, or the name of the machine that has it. */
+export type FilePlace = { readonly workspace: string } | { readonly host: string }
+
 /** A message of the owner. */
 export interface OwnerMessage {
   readonly id: string
   readonly text: string
   readonly route?: boolean
   /**
-   * Contract: puts the files of the message into the workspace of the session that gets it; null: it is on another
-   * machine, and the files are refused.
+   * Contract: puts the files of the message into the workspace of the session that gets it. If that is on another
+   * machine, the files are refused.
    */
-  attach?(workspace: string | null): Promise<Attachment>
+  attach?(to: FilePlace): Promise<Attachment>
 }
 
 /** A message whose files are in a workspace. */
@@ -110,17 +113,23 @@ export async function sessionOps(
   session_id: string,
   said: OwnerMessage,
 ): Promise<MessageToSession> {
-  const session = said.attach && (await deps.store.session(session_id))
-  const home = session?.home ?? deps.homeId
-  const { note, ...attached } = await attachTo(said, home === deps.homeId ? session?.workspace : null)
+  const { note, ...attached } = await attachTo(said, said.attach && (await placeOf(deps, session_id)))
   return { ops: [publishOp(deps, chat, session_id, attached)], ...(note === undefined ? {} : { note }) }
+}
+
+async function placeOf({ store, clock, homeId }: ConversationDeps, session_id: string): Promise<FilePlace | undefined> {
+  const session = await store.session(session_id)
+  const home = session?.home ?? homeId
+  if (!session || home === undefined || home === homeId) return session
+  const [seen] = await store.homes([home], clock.now())
+  return { host: seen?.host ?? home }
 }
 
 async function attachTo(
   { attach, ...said }: OwnerMessage,
-  workspace: string | null | undefined,
+  place: FilePlace | undefined,
 ): Promise<Omit<OwnerMessage, 'attach'> & Partial<Attachment>> {
-  return attach && workspace !== undefined ? { ...said, ...(await attach(workspace)) } : said
+  return attach && place ? { ...said, ...(await attach(place)) } : said
 }
 
 /**
@@ -130,7 +139,7 @@ async function attachTo(
 export async function frontOps(deps: ConversationDeps, chat: Chat, said: OwnerMessage): Promise<MessageToSession> {
   if (await deps.store.session(chat.front)) return sessionOps(deps, chat, chat.front, said)
   const { path: workspace } = await deps.prepareWorkspace(chat.front)
-  const { note, ...attached } = await attachTo(said, workspace)
+  const { note, ...attached } = await attachTo(said, { workspace })
   const publish = publishOp(deps, chat, chat.front, attached)
   const first = {
     ...{ dispatch_id: deps.ids.next(), kernel_id: deps.kernelId, agent_id: ASSISTANT, session_id: chat.front },

@@ -138,6 +138,7 @@ async function planRedo(
     stays: undo.cancelled.map((run_id) => ({ kind: 'cancelled', run_id, what: run_id, at: undo.ended_at })),
     omitted: files.omitted,
     conflicts: [
+      ...(await undoneElsewhere(deps, undo)),
       ...files.conflicts,
       ...document.conflicts.map((conflict) => ({ kind: 'document', ...conflict }) as const),
       ...facts.conflicts.map((conflict) => ({ kind: 'fact', ...conflict }) as const),
@@ -198,6 +199,16 @@ async function writtenElsewhere(
     clock.now(),
   )
   return away.map(({ dispatch_id }, i) => ({ kind: 'elsewhere', run_id: dispatch_id, host: homes[i]?.host ?? '' }))
+}
+
+/** What an undo put away is in the home that performed it, too. */
+async function undoneElsewhere(
+  { store, clock, homeId }: UndoDeps,
+  { id, runs, home, workspaces }: Undo,
+): Promise<readonly UndoConflict[]> {
+  if (home === undefined || homeId === undefined || home === homeId || workspaces.length === 0) return []
+  const [seen] = await store.homes([home], clock.now())
+  return [{ kind: 'elsewhere', run_id: runs[0] ?? id, host: seen?.host ?? '' }]
 }
 
 function withoutSnapshots(run: ChosenRun, spans: readonly WriteSpan[]): readonly NotUndone[] {
