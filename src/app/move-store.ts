@@ -118,20 +118,24 @@ async function moveOut(context: MoveContext, url: string): Promise<Moved> {
   const { completeMoveOut, moveOutOfPostgres } = await import('../adapters/stores/postgres/move-records.ts')
   const move = recordMove(context, url, stagingFile(paths), 'out')
   try {
-    const tables = await unchanged(() => moveOutOfPostgres(move))
-    if (isTrial) return { tables, kept: null, notes: [] }
+    const { tables, elsewhere } = await unchanged(() => moveOutOfPostgres(move))
+    const without = elsewhere.map(filesStay)
+    if (isTrial) return { tables, kept: null, notes: without }
     noteSharedRecords(paths.auditKey, lastAuditNumber(stagingFile(paths)))
     const old = setDatabaseAside(paths.database, pathAside(paths, clock))
     renameSync(stagingFile(paths), paths.database)
     fsyncPath(paths.root)
     switchStore(context, 'sqlite')
     const found = old === null ? [] : [`a database file that the home did not use is now ${old}`]
-    const notes = [...found, ...(await notesOfEnding(completeMoveOut(url, move.mark)))]
+    const notes = [...found, ...without, ...(await notesOfEnding(completeMoveOut(url, move.mark)))]
     return { tables, kept: showAddress(url), notes }
   } finally {
     removeStaging(paths)
   }
 }
+
+const filesStay = ({ host, sessions }: { readonly host: string; readonly sessions: number }): string =>
+  `the files of ${sessions === 1 ? '1 session' : `${sessions} sessions`} are in another home on ${host}, and stay there`
 
 /** The home has switched, so a database that is away now is no failure of the move. */
 const notesOfEnding = (ending: Promise<unknown>): Promise<readonly string[]> =>

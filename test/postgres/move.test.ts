@@ -1,7 +1,8 @@
 /** `store move`: the records of a home go to PostgreSQL and back, compared one by one; what fails changes nothing. */
 
 import assert from 'node:assert/strict'
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
 import { moveIntoPostgres, moveOutOfPostgres } from '../../src/adapters/stores/postgres/move-records.ts'
@@ -149,6 +150,9 @@ describe('store move', { skip: WITHOUT_POSTGRES }, async () => {
       "CREATE DATABASE latin OWNER tireless TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'",
     )
     await refused(Object.assign(new URL(url), { pathname: '/latin' }).href, /encoding LATIN1.*expected UTF8/s)
+    writeFileSync(join(home, 'restore.note'), '{}')
+    await refused(url, /a restore of this home was interrupted.*run the same `tireless restore DIR` again/s)
+    rmSync(join(home, 'restore.note'))
     const kernel = await startKernelIn(t, home)
     const { exit, stderr } = await tireless(home, 'store', 'move', url)
     assert.deepEqual({ exit, held: /another process holds the home/.test(stderr) }, { exit: 75, held: true })
@@ -187,8 +191,11 @@ describe('store move', { skip: WITHOUT_POSTGRES }, async () => {
     t.after(() => open.close())
     const note = (value: string) => commitOne(open, [{ op: 'set', name: 'note', value }])
     await note('before')
+    for (const task of ['x', 'y']) await tireless(other, 'enqueue', '--prompt', task, '--workspace', freshFolder(t))
+    const notes = [`the files of 2 sessions are in another home on ${hostname()}, and stay there`]
+    assert.deepEqual((await moveStore(home, 'sqlite', '--check')).notes, notes)
     const moved = await moveStore(home, 'sqlite')
-    assert.deepEqual({ exit: moved.exit, notes: moved.notes }, { exit: 0, notes: [] })
+    assert.deepEqual({ exit: moved.exit, notes: moved.notes }, { exit: 0, notes })
     await assert.rejects(note('after'), /were moved/)
     const [row] = rowsOfHome(home).settings?.filter((text) => text.includes('"note"')) ?? []
     assert.match(row ?? '', /before/)

@@ -24,7 +24,7 @@ import {
   stopCommits,
   writeMoveMark,
 } from './move-mark.ts'
-import { adoptSessions } from './pins.ts'
+import { adoptSessions, findHomes } from './pins.ts'
 import { DATABASE_NOW } from './transaction.ts'
 import { databaseError } from './writer.ts'
 
@@ -61,8 +61,14 @@ export const moveIntoPostgres = (move: RecordMove): Promise<readonly TableDigest
     }
   })
 
+interface MovedOut {
+  readonly tables: readonly TableDigest[]
+  /** How many sessions have their files in another home, by the machines of these homes. */
+  readonly elsewhere: readonly { readonly host: string; readonly sessions: number }[]
+}
+
 /** Contract: the new file has all records of the database, which has the mark `out`; or nothing has changed. */
-export const moveOutOfPostgres = (move: RecordMove): Promise<readonly TableDigest[]> =>
+export const moveOutOfPostgres = (move: RecordMove): Promise<MovedOut> =>
   inTransaction(move, async (connection) => {
     const mark = await readMoveMark(connection)
     if (mark && (mark.home !== move.mark.home || mark.way !== 'out')) throw markedError(mark)
@@ -72,13 +78,26 @@ export const moveOutOfPostgres = (move: RecordMove): Promise<readonly TableDiges
     const file = openReadOnly(move.file)
     try {
       const source = createPostgresRows(connection)
-      const digests = await compareRows(readCopiedTables(file), source, createSqliteRows(file), move.convert)
+      const tables = await compareRows(readCopiedTables(file), source, createSqliteRows(file), move.convert)
       await writeMoveMark(connection, { ...move.mark, way: 'out' })
-      return digests
+      return { tables, elsewhere: await sessionsElsewhere(connection, move.mark.home) }
     } finally {
       file.close()
     }
   })
+
+async function sessionsElsewhere(connection: PgConnection, home: string): Promise<MovedOut['elsewhere']> {
+  const found = await connection.all(
+    "SELECT home, count(*) AS sessions FROM sessions WHERE home NOT IN ('', $1) GROUP BY home ORDER BY home",
+    home,
+  )
+  const homes = await findHomes(
+    connection,
+    found.map((row) => String(row.home)),
+    0,
+  )
+  return found.map(({ sessions }, i) => ({ host: homes[i]?.host ?? 'unknown', sessions: Number(sessions) }))
+}
 
 /** Contract: a move that this home has completed or given up has ended; nothing else changes. */
 export const finishMove = (url: string, home: OpeningHome): Promise<unknown> =>
