@@ -44,6 +44,8 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
   let fullDrains = 0
   let startedAs: ProcessRole | null = null
   const isShared = isSharedStore(parts.engine.store)
+  signals.drain.addEventListener('abort', () => void worker.stopWaitingIfIdle(), { once: true })
+  signals.abort.addEventListener('abort', () => parts.engine.store.stopWaiting?.(), { once: true })
   return {
     isShared: () => isShared,
     role: () => startedAs,
@@ -58,6 +60,7 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
       if (!isShared) return void (await work(stop))
       await worker.tryToLead()
       await parts.leadership.whileLeading(work, stop)
+      if (signals.drain.aborted) await worker.resign()
     },
     runThroughOutages: (work, tell) =>
       isShared ? runThroughOutages({ ...parts, signals, tell, startOver: () => worker.startOver() }, work) : work(),
@@ -149,6 +152,16 @@ class HomeWorker {
 
   async startOver(): Promise<void> {
     await this.#shared?.startOver()
+  }
+
+  /** A stop waits for a database that is away only if a run may still have something to write. Never rejects. */
+  async stopWaitingIfIdle(): Promise<void> {
+    const { store } = this.#parts.engine
+    if (this.controls.size === 0) await store.ping?.().catch(() => store.stopWaiting?.())
+  }
+
+  async resign(): Promise<void> {
+    await this.#shared?.resign()
   }
 
   /** On a shared store. Contract: throws `conflict` unless this process leads the kernel. */

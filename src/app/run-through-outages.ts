@@ -27,7 +27,9 @@ export async function runThroughOutages(deps: OutageDeps, work: () => Promise<vo
       return await work()
     } catch (thrown) {
       const error = asTirelessError(thrown)
-      if (error.code !== 'store_failed' || stop.aborted) throw thrown
+      if (error.code !== 'store_failed') throw thrown
+      // What this process has not written, another one does again, or this one after its next start.
+      if (stop.aborted) return
       log.write('error', 'database away; the kernel waits for it', { message: error.message })
       tell(awayNote(error))
     }

@@ -7,7 +7,7 @@ import type { ClosedHomeContext } from '../commands/lib/closed-home.ts'
 import type { Command } from '../commands/lib/command.ts'
 import type { CommandContext, NoHomeContext } from '../commands/lib/context.ts'
 import type { Progress } from '../commands/lib/progress.ts'
-import { loadCommand } from '../commands/lib/registry.ts'
+import { type CommandOutput, loadCommand } from '../commands/lib/registry.ts'
 import { validateAndRun, validateAndRunClosed } from '../commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { holderPid, homePaths } from '../home.ts'
@@ -62,6 +62,7 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
     const onStoreAway = waitsForStore(command, input) ? (error: TirelessError) => tell(storeAway(error)) : undefined
     const opened = await openHome(at, command, { signals, onStoreAway, onStop: () => tell(STOPPING) })
     if (!(opened instanceof TirelessError)) return runInApp(opened, command, input, tell)
+    if (opened.code === 'aborted' && onStoreAway) return STOPPED_EARLY
     if (opened.code !== 'home_locked') return validateAndRunClosed(command, closedHomeContext(at), input, opened)
     if (command.runsIn === 'own_process') throw await nameRunningPage(opened, at)
     const reply = await askKernel(homePaths(at.home).socket, command.name, input, tell)
@@ -75,6 +76,9 @@ async function runWithOpenHome({ command, input, at, tell, signals }: CommandReq
     await systemClock.sleep(RETRY_MS)
   }
 }
+
+/** What `start` returns that was stopped while it waited for its database. */
+const STOPPED_EARLY: CommandOutput<'start'> = { queue: null }
 
 /** Contract: the error, with the address of the page if the process that holds the home serves one. */
 async function nameRunningPage(locked: TirelessError, at: HomeLocation): Promise<TirelessError> {

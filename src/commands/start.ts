@@ -67,7 +67,12 @@ export const start = defineCommand({
       .describe('with `store: postgres://…`: run queued work, lead the schedules, serve the page, or do everything'),
     expose: z.boolean().default(false).describe('allow server.host to be an address that other machines can reach'),
   }),
-  output: z.object({ queue: z.record(z.enum(DISPATCH_STATUSES), z.number()) }),
+  output: z.object({
+    queue: z
+      .record(z.enum(DISPATCH_STATUSES), z.number())
+      .nullable()
+      .describe('dispatches by status; null: the database was away when the process was stopped'),
+  }),
   async run(context, { until_idle, max_minutes, expose, role }, tell) {
     refuseRole(context, role, until_idle)
     await context.requireSandbox()
@@ -79,15 +84,22 @@ export const start = defineCommand({
     const stopTelling = tellLooks(context, tell)
     try {
       await (until_idle ? runUntilIdle(context, max_minutes) : runKernel(context, tell, { expose, role }))
-      // A stop does not wait for a database that is away.
-      await context.store.ping?.()
-      return { queue: { ...(await context.store.counts()) } }
+      return { queue: await countDispatches(context) }
     } finally {
       stopListening()
       stopTelling()
     }
   },
 })
+
+/** A stop does not wait for a database that is away. Contract: null if it is. */
+async function countDispatches({ store, signals }: Needs<'store' | 'signals'>) {
+  const isAway = await store.ping?.().then(
+    () => false,
+    () => true,
+  )
+  return isAway && signals.drain.aborted ? null : { ...(await store.counts()) }
+}
 
 /** Throws `usage` if a part of the work would be left to processes that do not exist. */
 function refuseRole({ isShared }: Needs<'isShared'>, role: ProcessRole, until_idle: boolean): void {

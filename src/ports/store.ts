@@ -133,6 +133,8 @@ export interface Store
    * file of this process.
    */
   ping?(): Promise<void>
+  /** Contract: from now on, calls fail at once if the database is away; also those that wait. Absent as `ping` is. */
+  stopWaiting?(): void
   /** Contract: number of fsynced groups of batches since the store was opened. */
   commits(): number
   /** Contract: idempotent; waits for running operations. */

@@ -48,6 +48,24 @@ export const leaderConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'E15: a leader that gives the lead up makes room at once, and can write as the leader no more',
+    async run(store) {
+      const first = await joinTestWorker(store, false)
+      const second = await joinTestWorker(store, false)
+      const resign = async (epoch: number) =>
+        (await commitOne(store, [{ op: 'lead', name: 'kernel', epoch, now: TEST_NOW, resign: true }]))[0]
+      assert.equal((await resign(first)).leading, false)
+      assert.equal(await store.leader('kernel'), undefined)
+      await askToLead(store, first)
+      assert.deepEqual(await resign(second), { leading: false, epoch: first, token: 1 })
+      assert.deepEqual(await resign(first), { leading: false, epoch: 0, token: 2 })
+      const late = writeAsLeader(store, { name: 'kernel', token: 1 }, 'late')
+      await assert.rejects(late, { code: 'store_fenced' })
+      assert.deepEqual(await askToLead(store, second), { leading: true, epoch: second, token: 3 })
+      assert.equal((await askToLead(store, first)).leading, false)
+    },
+  },
+  {
     name: 'E15: the store refuses what a leader of before writes, and of a worker that never led',
     async run(store) {
       const first = await joinTestWorker(store, false)

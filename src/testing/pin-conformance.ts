@@ -166,6 +166,22 @@ export const pinConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'E15: work that has just come for a home that was lost long ago waits for the grace, too',
+    async run(store) {
+      const a = await joinHomeOf(store, 'a')
+      await commitOne(store, [{ op: 'leave', epoch: a, now: TEST_NOW }])
+      const pin = { home: 'a', folder: 'workspaces/one' }
+      const late = newTestDispatch('one', { workspace: '/homes/a/workspaces/one', pin })
+      await commitOne(store, [{ op: 'enqueue', dispatches: [late], now: LATE }])
+      assert.deepEqual(await takeOver(store, LATE + GRACE - 1), [])
+      const taken = await takeOver(store, LATE + GRACE)
+      assert.deepEqual(
+        taken.map(({ became }) => became),
+        ['moved'],
+      )
+    },
+  },
+  {
     name: 'E15: work in a folder outside of a home waits for it; a sub-agent of a lost home is cancelled',
     async run(store) {
       const b = await joinHomeOf(store, 'b')

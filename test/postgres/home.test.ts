@@ -1,12 +1,15 @@
 /** A home whose configuration names a PostgreSQL database: the commands work as with SQLite. */
 
 import assert from 'node:assert/strict'
-import { appendFileSync, existsSync, readdirSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
 import { createHome, startKernelIn, tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
+import { query } from '../support/moved-homes.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
+
+const TABLES = "SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'"
 
 const MAKES_A_FILE = [
   { calls: [{ tool: 'create_file', args: { path: 'a.txt', content: 'hi' } }] },
@@ -52,6 +55,43 @@ describe('a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async () => {
     await waitUntil(isDone(second.dispatch_id))
     kernel.kill('SIGTERM')
     assert.equal(await waitForExit(kernel), 0)
+  })
+
+  test('E15: init keeps an address of PostgreSQL; the first start makes the tables, or says what is wrong', async (t) => {
+    const home = freshFolder(t)
+    const url = new URL(await server.newDatabase())
+    const config = `sandbox: off\nserver: { port: 0 }\nstore: ${url.href} # ours\n`
+    const write = (address: string): void =>
+      writeFileSync(join(home, 'tireless.yaml'), config.replace(url.href, address))
+    write(url.href)
+    const made = await tireless(home, 'init')
+    assert.equal(made.exit, 0, made.stderr)
+    assert.equal(readFileSync(join(home, 'tireless.yaml'), 'utf8'), config)
+    assert.deepEqual(await query(url.href, TABLES), [{ n: 0 }], 'init does not need the database')
+    await query(server.adminUrl, 'CREATE DATABASE foreign_one')
+    const wrong: readonly [string, RegExp][] = [
+      [
+        Object.assign(new URL(url), { password: 'wrong' }).href,
+        /refused the connection.*password.*do this: .*`store`/s,
+      ],
+      [Object.assign(new URL(url), { pathname: '/none' }).href, /refused the connection.*does not exist.*do this/s],
+      [
+        Object.assign(new URL(url), { pathname: '/foreign_one' }).href,
+        /create its tables.*permission denied.*rights of/s,
+      ],
+    ]
+    for (const [address, message] of wrong) {
+      write(address)
+      const { exit, stderr } = await tireless(home, 'start', '--until-idle')
+      assert.equal(exit, 1)
+      assert.match(stderr, message)
+      assert.doesNotMatch(stderr, new RegExp(`${url.password}|internal`))
+    }
+    write(url.href)
+    const first = await tirelessJson<{ queue: { failed: number } }>(home, 'start', '--until-idle')
+    assert.deepEqual([first.exit, first.queue.failed], [0, 0])
+    assert.notDeepEqual(await query(url.href, TABLES), [{ n: 0 }])
+    assert.equal(existsSync(join(home, 'tireless.db')), false)
   })
 
   test('a database that cannot be reached is named without its password', async (t) => {

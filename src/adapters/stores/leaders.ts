@@ -21,5 +21,8 @@ export function checkLeader({ name, token }: LeaderFence, found: Leader | undefi
   throw new RefusedBatch('store_fenced', `this process does not lead ${name} with token ${token} (${now})`)
 }
 
+/** No worker has the epoch 0. The new token refuses what the one that led may still write. */
+export const afterResignation = ({ token }: Leader): Leader => ({ epoch: 0, token: token + 1 })
+
 export const endedEpoch = (epoch: number): RefusedBatch =>
   new RefusedBatch('store_fenced', `worker epoch ${epoch} has ended and cannot lead`)

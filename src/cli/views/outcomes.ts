@@ -28,6 +28,7 @@ const TEXTS = {
     started: (agent: string, id: string) => `${agent} is queued as ${id}. Follow it: tireless queue show ${id}`,
     opened: (page: string) => `Opened ${page} in your browser.`,
     notOpened: (link: string) => `Open this link in a browser; it logs you in, once and within minutes:\n${link}`,
+    endedWithoutStore: 'Stopped; the database is away. Continue: tireless start',
     ended: (pending: number) =>
       pending === 0
         ? 'Stopped; no work is left.'
@@ -55,6 +56,7 @@ const TEXTS = {
     started: (agent: string, id: string) => `${agent} 已排队：${id}。查看：tireless queue show ${id}`,
     opened: (page: string) => `已在浏览器中打开 ${page}。`,
     notOpened: (link: string) => `请在浏览器中打开此链接；它让您登录，只能用一次，几分钟内有效：\n${link}`,
+    endedWithoutStore: '已停止；数据库无法访问。继续：tireless start',
     ended: (pending: number) =>
       pending === 0 ? '已停止；没有剩余任务。' : `已停止；还有 ${pending} 个任务。继续：tireless start`,
   },
@@ -98,7 +100,7 @@ export const renderOpened = ({ opened, page, login_url }: CommandOutput<'open'>)
   opened ? texts().opened(page) : texts().notOpened(login_url)
 
 export const renderEnded = ({ queue }: CommandOutput<'start'>): string =>
-  texts().ended((queue.pending ?? 0) + (queue.running ?? 0))
+  queue === null ? texts().endedWithoutStore : texts().ended((queue.pending ?? 0) + (queue.running ?? 0))
 
 export function renderSent({ session_id, duplicate, reply, kernel_running }: CommandOutput<'send'>): string {
   if (duplicate) return texts().sentBefore

@@ -106,7 +106,7 @@ export class Leadership {
 /** Beats, cycles and deliveries belong to the leader. */
 const LEADER_OPS: ReadonlySet<Op['op']> = new Set([
   ...(['cycle_begin', 'cycle_end', 'schedule_fired', 'delivered', 'undelivered', 'part_sent', 'postpone'] as const),
-  'take_over',
+  ...(['retract', 'take_over'] as const),
 ])
 
 /** Also what a cycle dispatches, and what it writes to documents. */

@@ -196,6 +196,42 @@ test('E15: a process that leaves makes room for the next leader, and its term is
   await waitUntil(() => two.leadership.isLeading)
 })
 
+test('E15: a process that is told to stop gives the lead up, keeps its lease, and does not take the lead back', async (t) => {
+  const database = await openStore(t)
+  const [one, two] = [await openProcess(database, 'one'), await openProcess(database, 'two')]
+  await one.worker.tryToLead()
+  await two.worker.tryToLead()
+  await one.worker.resign()
+  assert.deepEqual([one.leadership.isLeading, one.stops()], [false, 0])
+  await one.clock.advance(LEASE_MS / 3)
+  assert.equal(one.leadership.isLeading, false)
+  await two.clock.advance(LEASE_MS / 3)
+  await waitUntil(() => two.leadership.isLeading)
+  assert.notEqual(one.worker.epoch, undefined)
+})
+
+test('E15: an answer that comes after the lead was given up does not give it back', async (t) => {
+  const one = await openProcess(await openStore(t), 'one')
+  await one.worker.tryToLead()
+  one.after.close()
+  await one.clock.advance(LEASE_MS / 3)
+  const resigned = one.worker.resign()
+  one.after.open()
+  await resigned
+  await one.clock.advance(1)
+  assert.equal(one.leadership.isLeading, false)
+})
+
+test('E15: a process leaves without a word if the store is away', async (t) => {
+  const database = await openStore(t)
+  const one = await openProcess(database, 'one')
+  await one.worker.tryToLead()
+  database.isBroken = true
+  await one.worker.resign()
+  await one.worker.leave()
+  assert.ok(one.logged.some((line) => /worker has not left away/.test(line)))
+})
+
 test('E15: work of the leader ends with its term, and begins again with the next', async () => {
   const leadership = new Leadership('kernel')
   const stop = new AbortController()
@@ -243,9 +279,11 @@ test('E15: the fence of the leader is on what only it may write, and on nothing 
     { ops: [{ op: 'schedule_fired', id: 's', instant: 1 }] },
     { ops: [{ op: 'cycle_end', cycle_id: 'c' } as never] },
     { ops: [{ op: 'delivered', id: 'm', now: 1 } as never] },
+    { ops: [{ op: 'retract', id: 'm' }] },
+    { ops: [{ op: 'set', name: 'x', value: 1 }] },
   ])
   assert.deepEqual(
     sent.map((batch) => (batch as { leader?: unknown }).leader),
-    [leads, undefined, leads, leads, leads],
+    [leads, undefined, leads, leads, leads, leads, undefined],
   )
 })

@@ -70,18 +70,44 @@ export class SharedWorker {
     if (this.#epoch !== undefined) await this.#renew(this.#epoch)
   }
 
+  /**
+   * Another process may lead from now on, while the runs of this one end. What it did as the leader has ended. Contract:
+   * never rejects.
+   */
+  async resign(): Promise<void> {
+    const { store, clock, leadership, log } = this.#deps
+    const epoch = leadership.isLeading ? this.#epoch : undefined
+    this.#mayLead = false
+    leadership.end()
+    if (epoch === undefined) return
+    try {
+      // A stop does not wait for a database that is away.
+      await store.ping?.()
+      await commitOne(store, [{ op: 'lead', name: leadership.name, epoch, now: clock.now(), resign: true }])
+    } catch (thrown) {
+      log('warn', 'lead not given up', { message: asTirelessError(thrown).message })
+    }
+  }
+
   /** Joins again with a new epoch, because runs of this one were left in the middle. */
   async startOver(): Promise<void> {
     if (this.#epoch !== undefined) await this.#giveUp(this.#epoch, 'the store failed')
   }
 
+  /** Contract: never rejects. */
   async leave(): Promise<void> {
     this.#over.abort('over')
     this.#hurry.abort('over')
     this.#deps.leadership.end()
     await this.#loops
+    const { store, clock, log } = this.#deps
     const epoch = this.#epoch
-    if (epoch !== undefined) await commitOne(this.#deps.store, [{ op: 'leave', epoch, now: this.#deps.clock.now() }])
+    try {
+      if (epoch !== undefined) await commitOne(store, [{ op: 'leave', epoch, now: clock.now() }])
+    } catch (thrown) {
+      // Its lease ends by itself.
+      log('warn', 'worker has not left', { message: asTirelessError(thrown).message })
+    }
   }
 
   /** Contract: starts a new epoch; returns how many dead workers were recovered. */
@@ -116,7 +142,7 @@ export class SharedWorker {
       // The answer may have come too late: this process has given the epoch up.
       if (!alive || this.#epoch !== epoch) return false
       this.#renewed(asked)
-      if (led) leadership.update(led)
+      if (led && this.#mayLead) leadership.update(led)
       return true
     } catch (thrown) {
       if (asTirelessError(thrown).code === 'store_fenced') return false

@@ -34,9 +34,16 @@ export type QueueOp =
   /**
    * Asks that this worker leads under a name, such as that of a kernel, whose schedules only one process may follow. It
    * leads if no other worker with a valid lease does. Each change of the leader raises the token, which fences its
-   * writes (`Batch.leader`). Refused with `store_fenced` if the epoch has ended.
+   * writes (`Batch.leader`). `resign`: instead, the worker gives the lead up, if it has it; the next one that asks gets
+   * it. Refused with `store_fenced` if the epoch has ended.
    */
-  | { readonly op: 'lead'; readonly name: string; readonly epoch: number; readonly now: number }
+  | {
+      readonly op: 'lead'
+      readonly name: string
+      readonly epoch: number
+      readonly now: number
+      readonly resign?: true
+    }
   /**
    * Work that waits for longer than `grace` ms for a home that has had no worker for so long. A session in a folder of
    * that home becomes one whose home is not chosen yet, with a quiet observation that says where its files are; a
@@ -171,7 +178,7 @@ export interface QueueResults {
   leave: { readonly released: number }
   /** `lost`: workers that ended without leaving. */
   recover: { readonly lost: number; readonly recovered: readonly string[]; readonly dead: readonly string[] }
-  /** `epoch`, `token`: of the worker that leads now. */
+  /** `epoch`, `token`: of the worker that leads now; epoch 0: none. */
   lead: { readonly leading: boolean; readonly epoch: number; readonly token: number }
   take_over: readonly {
     readonly dispatch_id: string

@@ -9,6 +9,7 @@ export class Outage {
   readonly #clock: Pick<Clock, 'monotonic'>
   readonly #patienceMs: number
   #since: number | undefined
+  #isOver = false
 
   constructor(clock: Pick<Clock, 'monotonic'>, patienceMs: number) {
     this.#clock = clock
@@ -19,7 +20,12 @@ export class Outage {
   mayRetry(): boolean {
     const now = this.#clock.monotonic()
     this.#since ??= now
-    return now < this.#since + this.#patienceMs
+    return !this.#isOver && now < this.#since + this.#patienceMs
+  }
+
+  /** From now on, nothing is worth waiting for. */
+  stopWaiting(): void {
+    this.#isOver = true
   }
 
   end(): void {

@@ -10,6 +10,7 @@ import {
   newTestDispatch,
   newTestMessage,
   newTestRecord,
+  TEST_LEASE_MS,
   TEST_NOW,
   WAIT_FOR_MESSAGE,
 } from '../../../testing/store-test-helpers.ts'
@@ -113,6 +114,33 @@ describe('two stores on one database', { skip: WITHOUT_POSTGRES }, async () => {
     assert.equal(results.filter(([[dispatch]]) => !dispatch?.duplicate).length, NUMBERS.length)
     assert.equal((await stores[0].counts()).pending, NUMBERS.length)
     assert.ok(results.filter(([, { first }]) => first).length <= NUMBERS.length)
+  })
+
+  test('E15: of two that ask to lead at the same moment, one leads, also after a leader has died', async (t) => {
+    const stores = await openTwo(t)
+    let now = TEST_NOW
+    for (const round of NUMBERS) {
+      now += 10 * TEST_LEASE_MS
+      const epochs = await Promise.all(stores.map((store) => joinTestWorker(store, false, now + TEST_LEASE_MS)))
+      const ask = async (store: Store, at: number) =>
+        (await commitOne(store, [{ op: 'lead', name: 'kernel', epoch: epochs[at] ?? 0, now }]))[0]
+      const asked = await Promise.all(stores.map(ask))
+      assert.deepEqual(asked.map(({ leading }) => leading).toSorted(), [false, true])
+      assert.deepEqual(new Set(asked.map(({ token }) => token)), new Set([round + 1]))
+    }
+  })
+
+  test('E15: of two changes of a setting that start from the same value, one is refused', async (t) => {
+    const stores = await openTwo(t)
+    let base: number | null = null
+    for (const value of NUMBERS) {
+      const change = (store: Store, at: number) =>
+        commitOne(store, [{ op: 'set', name: 'list', value: 2 * value + at, base }])
+      const outcomes = await Promise.allSettled(stores.map(change))
+      assert.deepEqual(outcomes.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+      base = (await stores[0].setting('list')) as number
+      assert.equal(base, 2 * value + outcomes.findIndex(({ status }) => status === 'fulfilled'))
+    }
   })
 
   test('I11: reservations of both together stay below the cap', async (t) => {

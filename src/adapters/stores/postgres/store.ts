@@ -5,7 +5,7 @@
  * later calls are tried once each, until one succeeds.
  */
 
-import type { TirelessError } from '../../../domain/error.ts'
+import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Store } from '../../../ports/store.ts'
 import { type AuditSealOptions, AuditSealWriter } from '../audit-seal.ts'
@@ -41,7 +41,7 @@ interface PostgresOptions {
    * If given, opening waits for a database that is away, instead of throwing; called with the reason before each pause.
    */
   onAway?(error: TirelessError): void
-  /** Ends the wait. */
+  /** Ends the wait, with the error `aborted`. */
   readonly stop?: AbortSignal
   /** How often to look for commits of other processes, beside their notifications. */
   readonly pollMs?: number
@@ -110,6 +110,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     onChange: (listener) => feed.subscribe(listener),
     onAppend: (listener) => feed.subscribeAppends(listener),
     ping: () => connections.ping(),
+    stopWaiting: () => outage.stopWaiting(),
     close() {
       closing ??= closeAll()
       return closing
@@ -130,9 +131,10 @@ async function prepareDatabase(settings: PgSettings, { clock, home, onAway, stop
       const error = databaseError('create its tables', thrown)
       const outlook = outlookOf(thrown)
       const isWorthIt = outlook === 'broken' && attempt < OPEN_ATTEMPTS
-      if (outlook === 'hopeless' || stop?.aborted || !(onAway || isWorthIt)) throw error
+      if (outlook === 'hopeless' || !(onAway || isWorthIt)) throw error
       onAway?.(error)
       await clock.sleep(Math.min(MAX_OPEN_PAUSE_MS, 20 * 2 ** attempt), stop)
+      if (stop?.aborted) throw new TirelessError('aborted', 'the process was stopped while it waited for its database')
     }
 }
 

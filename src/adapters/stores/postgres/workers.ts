@@ -2,8 +2,8 @@
 
 import { statusAfterCrash } from '../../../domain/dispatch.ts'
 import type { Leader, WorkerAbout } from '../../../ports/store/queue.ts'
-import type { LeaderFence } from '../../../ports/store.ts'
-import { checkLeader, endedEpoch, leaderSetting, parseLeader } from '../leaders.ts'
+import type { LeaderFence, OpResults } from '../../../ports/store.ts'
+import { afterResignation, checkLeader, endedEpoch, leaderSetting, parseLeader } from '../leaders.ts'
 import type { SqlRow } from '../rows/rows.ts'
 import type { Queries } from './connection.ts'
 import { closeAllApprovals } from './inbox.ts'
@@ -57,10 +57,11 @@ const leave: ApplyPgOp<'leave'> = async (db, op) => {
 }
 
 /** The row is locked until the transaction ends: candidates wait for each other, and for writes of the leader. */
-const lead: ApplyPgOp<'lead'> = async (db, { name, epoch, now: given }) => {
+const lead: ApplyPgOp<'lead'> = async (db, { name, epoch, now: given, resign = false }) => {
   const now = await db.leaseNow(given)
   if (!(await db.get('SELECT 1 FROM workers WHERE epoch = $1 AND left_at IS NULL FOR SHARE', epoch)))
     throw endedEpoch(epoch)
+  if (resign) return giveUpLead(db, name, epoch)
   const first = JSON.stringify({ epoch, token: 1 })
   const isFirst = await db.run(
     'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING',
@@ -71,9 +72,20 @@ const lead: ApplyPgOp<'lead'> = async (db, { name, epoch, now: given }) => {
   const leads = 'SELECT 1 FROM workers WHERE epoch = $1 AND left_at IS NULL AND lease_until > $2'
   if (await db.get(leads, found.epoch, now)) return { leading: false, ...found }
   const leader = { epoch, token: found.token + 1 }
-  await db.run('UPDATE settings SET value = $1 WHERE name = $2', JSON.stringify(leader), leaderSetting(name))
+  await writeLeader(db, name, leader)
   return { leading: true, ...leader }
 }
+
+async function giveUpLead(db: Queries, name: string, epoch: number): Promise<OpResults['lead']> {
+  const found = (await readLeader(db, name, 'FOR UPDATE')) ?? { epoch: 0, token: 0 }
+  if (found.epoch !== epoch) return { leading: false, ...found }
+  const none = afterResignation(found)
+  await writeLeader(db, name, none)
+  return { leading: false, ...none }
+}
+
+const writeLeader = (db: Queries, name: string, leader: Leader): Promise<unknown> =>
+  db.run('UPDATE settings SET value = $1 WHERE name = $2', JSON.stringify(leader), leaderSetting(name))
 
 async function readLeader(db: Queries, name: string, lock: 'FOR UPDATE' | 'FOR SHARE'): Promise<Leader | undefined> {
   const row = await db.get(`SELECT value FROM settings WHERE name = $1 ${lock}`, leaderSetting(name))

@@ -5,7 +5,7 @@
 import { statusAfterCrash } from '../../../domain/dispatch.ts'
 import type { Leader } from '../../../ports/store/queue.ts'
 import type { LeaderFence } from '../../../ports/store.ts'
-import { checkLeader, endedEpoch, leaderSetting, parseLeader } from '../leaders.ts'
+import { afterResignation, checkLeader, endedEpoch, leaderSetting, parseLeader } from '../leaders.ts'
 import { writeSetting } from './cycles.ts'
 import { closeApprovals } from './inbox.ts'
 import { recordInterruptedCalls } from './interrupted-calls.ts'
@@ -41,15 +41,21 @@ export const leaveWorker: ApplyOp<'leave'> = (sql, op) => {
   return { released: Number(changes) }
 }
 
-export const takeLead: ApplyOp<'lead'> = (sql, { name, epoch, now }) => {
+export const takeLead: ApplyOp<'lead'> = (sql, { name, epoch, now, resign = false }) => {
   const isAlive = (condition: string, ...values: number[]): boolean =>
     sql(`SELECT 1 FROM workers WHERE left_at IS NULL AND ${condition}`).get(...values) !== undefined
   if (!isAlive('epoch = ?', epoch)) throw endedEpoch(epoch)
   const found = readLeader(sql, name)
+  const write = (leader: Leader) => writeSetting(sql, { op: 'set', name: leaderSetting(name), value: { ...leader } })
+  if (resign) {
+    const left = found?.epoch === epoch ? afterResignation(found) : (found ?? { epoch: 0, token: 0 })
+    if (found?.epoch === epoch) write(left)
+    return { leading: false, ...left }
+  }
   if (found?.epoch === epoch) return { leading: true, ...found }
   if (found && isAlive('epoch = ? AND lease_until > ?', found.epoch, now)) return { leading: false, ...found }
   const leader = { epoch, token: (found?.token ?? 0) + 1 }
-  writeSetting(sql, { op: 'set', name: leaderSetting(name), value: leader })
+  write(leader)
   return { leading: true, ...leader }
 }
 
