@@ -1,4 +1,4 @@
-/** Channels and cards of several homes on one database: the leader keeps them, and the next leader goes on with them. */
+/** Channels and cards of several homes on one database: the leader keeps them, and the next one goes on with them. */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -87,7 +87,7 @@ function answer(request: ModelRequest, turn: number): ScriptedAnswer {
 describe('channels of several homes', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })
 
-  test('E15: a connection moves with the lead when its process stops or is killed; nothing is lost or doubled', async (t) => {
+  test('E15: when the leader stops or is killed, a connection moves on; nothing is lost or doubled', async (t) => {
     const database = await server.newDatabase()
     const [chat, outside] = [await startChatService(t), await startHookServer(t)]
     const accepted: string[] = []

@@ -57,7 +57,7 @@ describe('a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async () => {
     assert.equal(await waitForExit(kernel), 0)
   })
 
-  test('E15: init keeps an address of PostgreSQL; the first start makes the tables, or says what is wrong', async (t) => {
+  test('E15: init keeps an address of PostgreSQL; the first start makes tables, or says what is wrong', async (t) => {
     const home = freshFolder(t)
     const url = new URL(await server.newDatabase())
     const config = `sandbox: off\nserver: { port: 0 }\nstore: ${url.href} # ours\n`

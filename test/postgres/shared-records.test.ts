@@ -5,22 +5,21 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { handleChatMessage } from '../../src/commands/lib/chat-commands.ts'
 import { TirelessError } from '../../src/domain/error.ts'
-import type { Model, ModelRequest } from '../../src/ports/model.ts'
+import type { ModelRequest } from '../../src/ports/model.ts'
 import { type ScriptedAnswer, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { call, sendTool } from '../support/approval-fixtures.ts'
 import { chatChannel } from '../support/chat-kernel.ts'
 import { tireless, tirelessJson } from '../support/command-line.ts'
 import { chatMessage } from '../support/connecting-channel.ts'
-import { fakeTool } from '../support/fake-tools.ts'
 import { postJson, sendRequest } from '../support/http-app.ts'
 import { isPlanning } from '../support/kernels.ts'
 import { query } from '../support/moved-homes.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
 import { leads, type StartedApp, startApp } from '../support/shared-apps.ts'
+import { holdTool, payingModels } from '../support/shared-work.ts'
 
 const AGENT = `  schedule: { every: 1h }
   channel: chat
@@ -51,41 +50,6 @@ function answer(request: ModelRequest, turn: number): ScriptedAnswer {
   }
   return { calls: calls[verb as keyof typeof calls] }
 }
-
-/** How many calls run now, and how many ran at once at most; they end when `release` is called. */
-function holdTool() {
-  const gate = Promise.withResolvers<void>()
-  const counts = { now: 0, most: 0 }
-  const tool = fakeTool({
-    name: 'hold',
-    async run() {
-      counts.now += 1
-      counts.most = Math.max(counts.most, counts.now)
-      await gate.promise
-      counts.now -= 1
-    },
-  })
-  return { tool, counts, release: () => gate.resolve() }
-}
-
-/** Each answer costs a quarter of a dollar. The first ones wait until both homes have asked. */
-function payingModels(): readonly { readonly model: Model; calls(): number }[] {
-  const made = [0, 1].map(() => scriptedModel(() => ({ text: 'done', usage: USAGE })))
-  return made.map((scripted) => ({
-    calls: () => scripted.requests.length,
-    model: {
-      ...scripted,
-      price: { input: 0, output: 25_000, max_output: 10 },
-      async call(...asked) {
-        const answered = await scripted.call(...asked)
-        while (made.some(({ requests }) => requests.length === 0)) await pause(5)
-        return answered
-      },
-    },
-  }))
-}
-
-const USAGE = { input_tokens: 0, output_tokens: 10, cached_tokens: 0 }
 
 describe('the records of two homes on one database', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })

@@ -196,7 +196,7 @@ test('E15: a process that leaves makes room for the next leader, and its term is
   await waitUntil(() => two.leadership.isLeading)
 })
 
-test('E15: a process that is told to stop gives the lead up, keeps its lease, and does not take the lead back', async (t) => {
+test('E15: a process that is told to stop gives the lead up, does not take it back, and keeps its lease', async (t) => {
   const database = await openStore(t)
   const [one, two] = [await openProcess(database, 'one'), await openProcess(database, 'two')]
   await one.worker.tryToLead()

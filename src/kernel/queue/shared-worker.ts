@@ -71,8 +71,8 @@ export class SharedWorker {
   }
 
   /**
-   * Another process may lead from now on, while the runs of this one end. What it did as the leader has ended. Contract:
-   * never rejects.
+   * Another process may lead from now on, while the runs of this one end. What it did as the leader has ended.
+   * Contract: never rejects.
    */
   async resign(): Promise<void> {
     const { store, clock, leadership, log } = this.#deps

@@ -109,8 +109,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     backup: (to) => copyToFile(settings, to, rowsOfHome(options.home?.id, 'out')),
     onChange: (listener) => feed.subscribe(listener),
     onAppend: (listener) => feed.subscribeAppends(listener),
-    ping: () => connections.ping(),
-    stopWaiting: () => outage.stopWaiting(),
+    ...{ ping: () => connections.ping(), stopWaiting: () => outage.stopWaiting() },
     close() {
       closing ??= closeAll()
       return closing
