@@ -182,6 +182,19 @@ export const pinConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'E15: old work waits for the grace after its worker was seen last, and is not taken from a living one',
+    async run(store) {
+      const a = await joinHomeOf(store, 'a')
+      const pin = { home: 'a', folder: 'workspaces/one' }
+      await enqueueInStore(store, newTestDispatch('one', { workspace: '/homes/a/workspaces/one', pin }))
+      const [taken] = await commitOne(store, [{ op: 'take_over', grace: 0, now: LATE }])
+      assert.deepEqual(taken, [])
+      await commitOne(store, [{ op: 'leave', epoch: a, now: LATE }])
+      assert.deepEqual(await takeOver(store, LATE + GRACE - 1), [])
+      assert.equal((await takeOver(store, LATE + GRACE)).length, 1)
+    },
+  },
+  {
     name: 'E15: work in a folder outside of a home waits for it; a sub-agent of a lost home is cancelled',
     async run(store) {
       const b = await joinHomeOf(store, 'b')
