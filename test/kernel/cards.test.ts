@@ -164,7 +164,8 @@ describe('E12: cards of what waits', () => {
     const home = await openHome(t, { chat: cardChannel({ replaces: false }) })
     home.app.run('start', {}).catch(() => {})
     await home.app.run('enqueue', { task: 'send one' })
-    await waitUntil(() => home.chat.received.length === 1)
+    // A card that is still being sent would be sent again with the new items.
+    await waitUntil(async () => (await home.app.run('notices list', {})).items[0]?.status === 'sent')
     for (const task of ['send two', 'send three']) await home.app.run('enqueue', { task })
     await waitUntil(async () => (await listApprovals(home.app)).length === 3)
     await home.clock.advance(30_000)

@@ -38,7 +38,8 @@ export async function openResidence(
     stopping.abort()
     await working
   }
-  t.after(stop)
+  // The app may be closed already; on PostgreSQL, a read that is under way then finds the store closed.
+  t.after(() => Promise.allSettled([stop()]))
   return {
     ...{ app, clock, actions, stop },
     pass: (ms) => advanceUntilDone(clock, clock.sleep(ms)),
