@@ -187,6 +187,7 @@ export async function perform(
   const asked = await answerAll(app, task, { session_id, dispatch_id })
   const status = (await app.context.store.dispatch(dispatch_id))?.status
   // Messages count only after delivery, so deliver them before the checks.
+  await app.service('queue').requireLead()
   await app.context.notifier.deliver(app.context.signals.drain)
   return {
     ...{ asked, questions: questionsIn(asked).length, seen: part.seen, leaked: part.leaked },
