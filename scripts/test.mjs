@@ -110,7 +110,8 @@ async function testFiles(files, index) {
   const events = join(folder, 'events')
   for (const name of ['home', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
   const reporting = ['--test-reporter', reporter, '--test-reporter-destination', events]
-  const together = files.length === 1 ? [] : ['--test', '--test-isolation=none']
+  const limit = `--test-timeout=${FILE_LIMIT_MS}`
+  const together = files.length === 1 ? [] : ['--test', '--test-isolation=none', limit]
   const flags = ['--disable-warning=ExperimentalWarning', ...reporting, ...together]
   const { code, output, ms } = await node([...flags, ...files], environment(folder), files.length)
   const results = readEvents(events)

@@ -12,6 +12,8 @@ export interface WatchOrder {
   readonly url: string
   readonly token: string
   readonly viewers: number
+  /** A viewer stays for at most so long, then leaves and continues. */
+  readonly stayMs: number
 }
 
 /** All viewers are connected. */

@@ -23,13 +23,15 @@ interface Plan {
   /** Until measuring starts, while code is compiled. */
   readonly warmUpMs: number
   readonly ms: number
+  /** A viewer stays for at most so long, then leaves and continues. */
+  readonly stayMs: number
 }
 
 const VIEWERS = 20
 const PLANS: Readonly<Record<Scale, Plan>> = {
-  full: { rounds: 7, perSecond: 10_000, warmUpMs: 5000, ms: 15_000 },
-  quick: { rounds: 3, perSecond: 10_000, warmUpMs: 3000, ms: 5000 },
-  smoke: { rounds: 1, perSecond: 1000, warmUpMs: 100, ms: 1500 },
+  full: { rounds: 7, perSecond: 10_000, warmUpMs: 5000, ms: 15_000, stayMs: 12_000 },
+  quick: { rounds: 3, perSecond: 10_000, warmUpMs: 3000, ms: 5000, stayMs: 12_000 },
+  smoke: { rounds: 1, perSecond: 1000, warmUpMs: 100, ms: 1500, stayMs: 1000 },
 }
 
 interface Round {
@@ -117,7 +119,7 @@ async function measureRound(folder: string, load: KernelLoad, viewers: number, p
   const kernel = startProcess('viewers/kernel.ts', { folder, load } satisfies KernelOrder)
   try {
     const { url, token } = await nextMessage<ServerReady>(kernel, 'ready')
-    const order: WatchOrder = { url, token, viewers }
+    const order: WatchOrder = { url, token, viewers, stayMs: plan.stayMs }
     const watchers = viewers === 0 ? undefined : startProcess('viewers/watch.ts', order)
     try {
       if (watchers) await nextMessage<Watching>(watchers, 'watching')

@@ -5,10 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import type { Watched, Watching, WatchOrder } from './protocol.ts'
 
-const { url, token, viewers } = JSON.parse(process.argv[2] ?? '') as WatchOrder
+const { url, token, viewers, stayMs } = JSON.parse(process.argv[2] ?? '') as WatchOrder
 
-/** A viewer stays and is away for at most so long; different for each, so that they do not move together. */
-const STAY_MS = 12_000
+/** A viewer is away for at most so long; different for each, so that they do not move together. */
 const AWAY_MS = 600
 const [MESSAGE_END, ID_FIELD] = [Buffer.from('\n\n'), Buffer.from('id: ')]
 const ID_LINE = Buffer.from('\nid: ')
@@ -118,7 +117,7 @@ async function watch(n: number): Promise<void> {
   connected += 1
   if (connected === viewers) reportConnected()
   for (let round = 0; !over.signal.aborted; round += 1) {
-    await wait(STAY_MS * part(n, round, 1) + 100)
+    await wait(stayMs * part(n, round, 1) + 100)
     if (over.signal.aborted) break
     leave()
     await wait(AWAY_MS * part(n, round, 2))

@@ -102,7 +102,9 @@ describe('several processes on one PostgreSQL', { skip: WITHOUT_POSTGRES }, asyn
 
   test('E15: a process that was stopped past its lease commits nothing more, and leaves no process', async (t) => {
     const database = await server.newDatabase()
-    const [a, b] = ['one', 'two'].map((name) => createSharedHome(t, database, name, EVERY_SECOND))
+    // A busy machine must not make it lose its lease before it is stopped.
+    const leaseMs = 8000
+    const [a, b] = ['one', 'two'].map((name) => createSharedHome(t, database, name, EVERY_SECOND, leaseMs))
     assert.ok(a && b)
     const stale = await startRole(t, a, 'all')
     const { id, pidFile } = await enqueueSleeper(t, a)
