@@ -10,9 +10,9 @@ import { unattendedBehaviour } from '../behaviours/unattended.ts'
 import type { KernelControl } from '../commands/lib/context.ts'
 import type { Config } from '../config.ts'
 import type { CycleResult } from '../domain/cycle.ts'
+import { asTirelessError } from '../domain/error.ts'
 import { languageOfAgents } from '../domain/language.ts'
 import type { OwnerNote } from '../domain/owner-note.ts'
-import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable-row.ts'
 import { autonomyRules, DEFAULT_ATTEMPT_LIMITS } from '../kernel/autonomy/autonomy.ts'
 import type { CycleOutcome } from '../kernel/cycle/cycle.ts'
 import { requestCycle } from '../kernel/cycle/cycle-requests.ts'
@@ -31,12 +31,13 @@ import { beatIntervalMs, nextDueForAgent } from '../kernel/schedule/beat-timing.
 import type { KernelDeps, KernelSettings } from '../kernel/settings.ts'
 import { iso } from '../ports/clock.ts'
 import { untilAborted } from '../ports/deadline.ts'
-import type { PluginHost, Services } from '../ports/plugin.ts'
-import { fallbackIfUnreadable, type Op, type Store } from '../ports/store.ts'
+import type { PluginHost } from '../ports/plugin.ts'
+import { fallbackIfUnreadable, type Op } from '../ports/store.ts'
 import { compileSystemPrompt } from '../prompt-compiler/sections.ts'
 import { removeTraces } from '../trace/remove-traces.ts'
 import { startIdleCollection } from './idle-gc.ts'
 import { initDocument } from './init-document.ts'
+import { logUnreadable, refusedKeys } from './kernel-notes.ts'
 import { pinHere } from './pin-workspaces.ts'
 
 /** Number of past cycles that health checks read. */
@@ -154,6 +155,16 @@ export class KernelService implements KernelControl {
     return this.#host.get('queue').isShared() && !this.#host.get('leadership').isLeading
   }
 
+  async takesLead(): Promise<boolean> {
+    try {
+      await this.#host.get('queue').requireLead()
+      return true
+    } catch (thrown) {
+      if (asTirelessError(thrown).code === 'conflict') return false
+      throw thrown
+    }
+  }
+
   async healthProblems(): Promise<readonly string[]> {
     return (await healthNotes(this.#deps, this.#since)).map(({ text }) => text)
   }
@@ -236,21 +247,6 @@ async function healthNotes(
   const activeSince = since === null ? null : Math.max(since, Number.isNaN(resumed) ? 0 : resumed)
   return healthProblems({ cycles, now, since: activeSince, paused, beatMs: beatIntervalMs(settings(), now) })
 }
-
-/** Contract: never rejects. */
-async function logUnreadable(store: Store, log: Services['log']): Promise<void> {
-  const rows = await store.unreadable().catch(() => [])
-  if (rows.length === 0) return
-  const message = `${describeUnreadable(rows)}; do this: ${SET_ASIDE_REMEDY}`
-  log.write('error', 'unreadable rows skipped', { message })
-}
-
-const refusedKeys = (providers: readonly string[]): readonly OwnerNote[] =>
-  providers.map((provider) => ({
-    about: `provider ${provider}`,
-    text: `the provider ${provider} refuses its key; set the right one, then run tireless models test`,
-    zh: `模型服务 ${provider} 拒绝了密钥：请设置正确的密钥，然后运行 tireless models test`,
-  }))
 
 function kernelDeps(host: PluginHost, settings: () => KernelSettings): KernelDeps {
   const paths = host.get('home')

@@ -174,7 +174,7 @@ export async function deliver(
   { kernel, notifier, signals, listen }: Needs<'kernel' | 'notifier' | 'signals' | 'listen'>,
   tell: (progress: Progress) => void = ignoreProgress,
 ): Promise<void> {
-  if (kernel.isRunning() || kernel.isElsewhere()) return
+  if (kernel.isRunning() || !(await kernel.takesLead())) return
   const stopListening = listen((progress) => {
     if (progress.kind === 'note') tell(progress)
   })

@@ -43,6 +43,18 @@ describe('a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async () => {
     assert.ok(readdirSync(dir).includes('tireless.db'))
   })
 
+  test('E15: without a kernel, run says what the agent has sent', async (t) => {
+    const says = (text: string) => [{ calls: [{ tool: 'send_message', args: { text } }] }, { text: 'done' }]
+    const home = await homeOnPostgres(t, ...says('good morning'))
+    const { stdout, stderr } = await tireless(home, 'run', '--behaviour', 'solo', 'say it')
+    assert.match(stdout + stderr, /good morning/)
+    const { items } = await tirelessJson<{ items: { status: string }[] }>(home, 'notices', 'list')
+    assert.deepEqual(
+      items.map(({ status }) => status),
+      ['sent'],
+    )
+  })
+
   test('E15: a kernel works through what a command enqueues, and goes on after the database restarted', async (t) => {
     const home = await homeOnPostgres(t, { text: 'one' }, { text: 'two' })
     const kernel = await startKernelIn(t, home)

@@ -31,6 +31,7 @@ export const ALONE: Pick<
 export const NO_KERNEL_CONTROL: CommandContext['kernel'] = {
   isRunning: () => false,
   isElsewhere: () => false,
+  takesLead: async () => true,
   watchConfig: async () => {},
   nextBeatAt: () => undefined,
   nextBeatOf: () => undefined,

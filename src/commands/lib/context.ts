@@ -223,10 +223,7 @@ interface SkillContent {
   readonly changes: readonly SkillChange[] | null
 }
 
-interface SkillWithFindings {
-  readonly skill: Skill
-  readonly findings: readonly SkillFinding[]
-}
+type SkillWithFindings = { readonly skill: Skill; readonly findings: readonly SkillFinding[] }
 
 /** A command offered to programs over MCP. `fixedInput`: input that the client cannot change. */
 export interface OfferedCommand {
@@ -239,6 +236,8 @@ export interface KernelControl {
   isRunning(): boolean
   /** Whether the kernel's work belongs to another process on a shared store. */
   isElsewhere(): boolean
+  /** Contract: whether the kernel's work belongs to this process; on a shared store it takes the lead that none has. */
+  takesLead(): Promise<boolean>
   /** The earliest next beat of all schedules; undefined while the kernel is stopped. */
   nextBeatAt(): number | undefined
   /** Contract: the agent's next beat, by its own schedule or the kernel's; undefined if there is none. */
