@@ -155,14 +155,17 @@ export class KernelService implements KernelControl {
     return this.#host.get('queue').isShared() && !this.#host.get('leadership').isLeading
   }
 
-  async takesLead(): Promise<boolean> {
+  async asLeader(work: () => Promise<void>): Promise<void> {
+    const [queue, leadership] = [this.#host.get('queue'), this.#host.get('leadership')]
+    const { isLeading } = leadership
     try {
-      await this.#host.get('queue').requireLead()
-      return true
+      await queue.requireLead()
     } catch (thrown) {
-      if (asTirelessError(thrown).code === 'conflict') return false
+      if (asTirelessError(thrown).code === 'conflict') return
       throw thrown
     }
+    // A program that goes on would otherwise keep the lead from a kernel that starts later.
+    await work().finally(() => (isLeading ? undefined : queue.resign()))
   }
 
   async healthProblems(): Promise<readonly string[]> {

@@ -44,7 +44,8 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
   let fullDrains = 0
   let startedAs: ProcessRole | null = null
   const isShared = isSharedStore(parts.engine.store)
-  signals.drain.addEventListener('abort', () => void worker.stopWaitingIfIdle(), { once: true })
+  let stopping: Promise<void> | undefined
+  signals.drain.addEventListener('abort', () => (stopping = worker.stopWaitingIfIdle()), { once: true })
   signals.abort.addEventListener('abort', () => parts.engine.store.stopWaiting?.(), { once: true })
   return {
     isShared: () => isShared,
@@ -56,6 +57,7 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
       if (isShared) await worker.join()
     },
     requireLead: () => (isShared ? worker.requireLead() : Promise.resolve()),
+    resign: () => worker.resign(),
     async whileLeading(work, stop) {
       if (!isShared) return void (await work(stop))
       await worker.tryToLead()
@@ -89,6 +91,7 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
     },
     async leave() {
       stopControl.over()
+      await stopping
       await worker.leave()
     },
   }

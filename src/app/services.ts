@@ -176,6 +176,8 @@ declare module '../ports/plugin.ts' {
       readonly damage: () => readonly string[]
       /** Contract: on a shared store, throws `conflict` unless this process leads the kernel, or can from now on. */
       readonly requireLead: () => Promise<void>
+      /** On a shared store, gives the lead up, if this process has it. Contract: never rejects. */
+      readonly resign: () => Promise<void>
     }
     readonly past: PastSources
     readonly mcp: McpServers

@@ -174,11 +174,13 @@ export async function deliver(
   { kernel, notifier, signals, listen }: Needs<'kernel' | 'notifier' | 'signals' | 'listen'>,
   tell: (progress: Progress) => void = ignoreProgress,
 ): Promise<void> {
-  if (kernel.isRunning() || !(await kernel.takesLead())) return
-  const stopListening = listen((progress) => {
-    if (progress.kind === 'note') tell(progress)
+  if (kernel.isRunning()) return
+  await kernel.asLeader(async () => {
+    const stopListening = listen((progress) => {
+      if (progress.kind === 'note') tell(progress)
+    })
+    await notifier.deliver(signals.drain).finally(stopListening)
   })
-  await notifier.deliver(signals.drain).finally(stopListening)
 }
 
 /** The offline model ends a task that it does not understand as done (decision 47); then the answer says so. */

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { createHome, startKernelIn, tireless, tirelessJson, waitForExit } from '../support/command-line.ts'
 import { query } from '../support/moved-homes.ts'
-import { freshFolder, waitUntil } from '../support/open-app.ts'
+import { freshFolder, openApp, waitUntil } from '../support/open-app.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
 
 const TABLES = "SELECT count(*)::int AS n FROM pg_tables WHERE schemaname = 'public'"
@@ -52,6 +53,17 @@ describe('a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async () => {
     assert.deepEqual(
       items.map(({ status }) => status),
       ['sent'],
+    )
+  })
+
+  test('E15: a program that runs a task without a kernel keeps the lead from none that starts later', async (t) => {
+    const home = await homeOnPostgres(t)
+    const app = await openApp(t, { home, model: scriptedModel([{ text: 'done' }]) })
+    await app.run('run', { task: 'answer' })
+    const { workers } = await app.run('status', {})
+    assert.deepEqual(
+      workers?.map(({ leads }) => leads),
+      [false],
     )
   })
 

@@ -31,7 +31,7 @@ export const ALONE: Pick<
 export const NO_KERNEL_CONTROL: CommandContext['kernel'] = {
   isRunning: () => false,
   isElsewhere: () => false,
-  takesLead: async () => true,
+  asLeader: (work) => work(),
   watchConfig: async () => {},
   nextBeatAt: () => undefined,
   nextBeatOf: () => undefined,

@@ -236,8 +236,8 @@ export interface KernelControl {
   isRunning(): boolean
   /** Whether the kernel's work belongs to another process on a shared store. */
   isElsewhere(): boolean
-  /** Contract: whether the kernel's work belongs to this process; on a shared store it takes the lead that none has. */
-  takesLead(): Promise<boolean>
+  /** Contract: does `work` if the kernel's work belongs here; on a shared store it takes a free lead for so long. */
+  asLeader(work: () => Promise<void>): Promise<void>
   /** The earliest next beat of all schedules; undefined while the kernel is stopped. */
   nextBeatAt(): number | undefined
   /** Contract: the agent's next beat, by its own schedule or the kernel's; undefined if there is none. */

@@ -75,7 +75,7 @@ export class Leases {
       if (op.op === 'beat' && lease && (result as OpResults['beat']).alive)
         lease.until = this.#now + op.lease_until - op.now
       if (op.op === 'leave') left.add(op.epoch)
-      if (op.op === 'lead') this.#onLead(result as OpResults['lead'])
+      if (op.op === 'lead') this.#onLead(op, result as OpResults['lead'])
       if (op.op === 'schedule_fired' && op.id === kernelScheduleId('sim')) this.#firedAt = this.#now
     })
     this.#endEpochs(left)
@@ -92,11 +92,12 @@ export class Leases {
     }
   }
 
-  #onLead({ epoch, token }: OpResults['lead']): void {
+  #onLead(asked: Extract<Op, { op: 'lead' }>, { epoch, token }: OpResults['lead']): void {
     const was = this.leader
     if (was?.epoch === epoch && was.token === token) return
     const lease = this.#live.get(was?.epoch ?? 0)
-    if (lease && lease.until > this.#now)
+    const isGivenUp = asked.resign === true && asked.epoch === was?.epoch
+    if (lease && lease.until > this.#now && !isGivenUp)
       this.#fail('E15', `epoch ${epoch} leads, although the lease of epoch ${was?.epoch} is valid`)
     if (token <= (was?.token ?? 0)) this.#fail('E15', `the token of epoch ${epoch} is ${token} again`)
     if (was) this.#world.counters.add('lead taken over')

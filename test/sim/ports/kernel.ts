@@ -52,7 +52,7 @@ export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, part
   return {
     isRunning: () => since !== null,
     isElsewhere: () => beside !== undefined && !beside.leadership.isLeading,
-    takesLead: async () => beside === undefined || beside.leadership.isLeading,
+    asLeader: async (work) => (beside === undefined || beside.leadership.isLeading ? work() : undefined),
     watchConfig: async () => {},
     nextBeatAt: () => loop.nextBeat(),
     nextBeatOf: () => undefined,
