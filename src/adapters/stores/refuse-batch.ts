@@ -1,5 +1,6 @@
 /** The error with which an op refuses its batch. */
 
+import { type Json, parseJson } from '../../domain/json.ts'
 import type { RefusalCode } from '../../ports/store.ts'
 
 /**
@@ -14,5 +15,8 @@ export class RefusedBatch extends Error {
   }
 }
 
-export const changedSetting = (name: string): RefusedBatch =>
-  new RefusedBatch('store_sequence', `the setting ${name} was changed meanwhile`)
+/** `stored`: the text of the setting. Contract: refuses if it is another value than `base`, however it is written. */
+export function checkSettingBase(name: string, stored: unknown, base: Json): void {
+  if (JSON.stringify(parseJson(String(stored ?? null))) !== JSON.stringify(base))
+    throw new RefusedBatch('store_sequence', `the setting ${name} was changed meanwhile`)
+}

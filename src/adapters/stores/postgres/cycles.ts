@@ -3,7 +3,7 @@
 import { ENDED_DURING_CYCLE, errorCycleResult } from '../../../domain/cycle.ts'
 import type { Json } from '../../../domain/json.ts'
 import { SET_ASIDE_REMEDY } from '../../../domain/unreadable-row.ts'
-import { changedSetting, RefusedBatch } from '../refuse-batch.ts'
+import { checkSettingBase, RefusedBatch } from '../refuse-batch.ts'
 import type { SqlRow } from '../rows/rows.ts'
 import type { Queries } from './connection.ts'
 import { type ApplyPgOp, isReadable, takeWideLock } from './op-context.ts'
@@ -70,7 +70,7 @@ async function lockSetting(db: Queries, name: string, base: Json): Promise<void>
   const none = JSON.stringify(null)
   await db.run('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', name, none)
   const row = await db.get('SELECT value FROM settings WHERE name = $1 FOR UPDATE', name)
-  if (row?.value !== JSON.stringify(base)) throw changedSetting(name)
+  checkSettingBase(name, row?.value, base)
 }
 
 const select: ApplyPgOp<'select'> = async (db, { scope, model, now }) => {

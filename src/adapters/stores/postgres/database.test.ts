@@ -114,6 +114,16 @@ describe('the database of a postgres store', { skip: WITHOUT_POSTGRES }, async (
       }
   })
 
+  test('a change of a setting starts from its value, however it is written; from garbage, it is refused', async (t) => {
+    const { store, db } = await setUp(t)
+    const change = { op: 'set', name: 'list', value: [1, 2], base: [1] } as const
+    await db.query("INSERT INTO settings VALUES ('list', '{')")
+    await assert.rejects(commitOne(store, [change]), { code: 'store_sequence' })
+    await db.query("UPDATE settings SET value = ' [ 1 ] '")
+    await commitOne(store, [change])
+    assert.deepEqual(await store.setting('list'), [1, 2])
+  })
+
   test('garbage in rows fails single reads, lists leave it out, and it can be set aside', async (t) => {
     const { store, db } = await setUp(t)
     await joinTestWorker(store)

@@ -2,7 +2,7 @@
 
 import { ENDED_DURING_CYCLE, errorCycleResult } from '../../../domain/cycle.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
-import { changedSetting, RefusedBatch } from '../refuse-batch.ts'
+import { checkSettingBase, RefusedBatch } from '../refuse-batch.ts'
 import type { SqlRow } from '../rows/rows.ts'
 import { readableCondition } from './readable-functions.ts'
 import type { Sql } from './sql.ts'
@@ -56,8 +56,8 @@ export function endCycle(sql: Sql, op: Extract<Op, { op: 'cycle_end' }>): OpResu
 }
 
 export function writeSetting(sql: Sql, { name, value, base }: Extract<Op, { op: 'set' }>): OpResults['set'] {
-  const stored = base === undefined ? undefined : sql('SELECT value FROM settings WHERE name = ?').get(name)
-  if (base !== undefined && (stored?.value ?? 'null') !== JSON.stringify(base)) throw changedSetting(name)
+  if (base !== undefined)
+    checkSettingBase(name, sql('SELECT value FROM settings WHERE name = ?').get(name)?.value, base)
   if (value === null) sql('DELETE FROM settings WHERE name = ?').run(name)
   else sql('INSERT INTO settings VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2').run(name, JSON.stringify(value))
   return null

@@ -46,6 +46,22 @@ describe('sqlite store', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600)
   })
 
+  test('a change of a setting starts from its value, however it is written; from garbage, it is refused', async (t) => {
+    const file = freshFile()
+    const store = await openSqliteStore({ file, clock })
+    const db = new DatabaseSync(file)
+    t.after(async () => {
+      db.close()
+      await store.close()
+    })
+    const change = { op: 'set', name: 'list', value: [1, 2], base: [1] } as const
+    db.exec("INSERT INTO settings VALUES ('list', '{')")
+    await assert.rejects(commitOne(store, [change]), { code: 'store_sequence' })
+    db.exec("UPDATE settings SET value = ' [ 1 ] '")
+    await commitOne(store, [change])
+    assert.deepEqual(await store.setting('list'), [1, 2])
+  })
+
   test('durability settings apply to the writing connection', async () => {
     const file = freshFile()
     await (await openSqliteStore({ file, clock })).close()
