@@ -9,8 +9,8 @@ import { encodeMessage, MAX_KEPT_BYTES, RecentEvents } from './recent-events.ts'
 import { type LiveMessage, mergeTextDeltas } from './redacting-sink.ts'
 
 /**
- * Events are sent in batches, because many viewers of a busy kernel would cause thousands of writes. After a batch of
- * so many events that nobody reads them one by one, the next one may take longer.
+ * Events are sent in batches, because many viewers of a busy kernel would cause thousands of writes. After a
+ * batch of many events, which come faster than a person reads, the next one may take longer.
  */
 const BATCH_MS = 30
 const MANY_EVENTS = 50
