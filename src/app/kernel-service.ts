@@ -157,7 +157,6 @@ export class KernelService implements KernelControl {
 
   async asLeader(work: () => Promise<void>): Promise<void> {
     const [queue, leadership] = [this.#host.get('queue'), this.#host.get('leadership')]
-    const { isLeading } = leadership
     try {
       await queue.requireLead()
     } catch (thrown) {
@@ -165,7 +164,7 @@ export class KernelService implements KernelControl {
       throw thrown
     }
     // A program that goes on would otherwise keep the lead from a kernel that starts later.
-    await work().finally(() => (isLeading ? undefined : queue.resign()))
+    await leadership.withinTerm(work).finally(() => queue.releaseLead())
   }
 
   async healthProblems(): Promise<readonly string[]> {

@@ -57,11 +57,10 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
       if (isShared) await worker.join()
     },
     requireLead: () => (isShared ? worker.requireLead() : Promise.resolve()),
-    resign: () => worker.resign(),
+    releaseLead: () => (isShared ? worker.releaseLead() : Promise.resolve()),
     async whileLeading(work, stop) {
       if (!isShared) return void (await work(stop))
-      await worker.tryToLead()
-      await parts.leadership.whileLeading(work, stop)
+      await worker.whileNeedingLead(() => parts.leadership.whileLeading(work, stop))
       if (signals.drain.aborted) await worker.resign()
     },
     runThroughOutages: (work, tell) =>
@@ -112,6 +111,10 @@ class HomeWorker {
   role: ProcessRole | undefined
   #alone: number | undefined
   #shared: SharedWorker | undefined
+  /** How many parts of this process need the lead. */
+  #leadUses = 0
+  /** One change of the lead after the other. */
+  #leadChange: Promise<unknown> = Promise.resolve()
   #stopFollowing = (): void => {}
 
   get epoch(): number | undefined {
@@ -140,10 +143,36 @@ class HomeWorker {
     this.#parts.watchdog.leave()
   }
 
-  /** On a shared store. Contract: resolves after the first attempt. */
-  async tryToLead(): Promise<void> {
+  /** On a shared store. Contract: `work` begins after the first attempt to lead. */
+  async whileNeedingLead(work: () => Promise<void>): Promise<void> {
+    this.#leadUses += 1
+    try {
+      await this.#tryToLead()
+      await work()
+    } finally {
+      this.#leadUses -= 1
+    }
+  }
+
+  async #tryToLead(): Promise<void> {
     await this.join()
-    await this.#shared?.tryToLead()
+    await this.#changeLead(async () => {
+      if (!this.#parts.leadership.isLeading) await this.#shared?.tryToLead()
+    })
+  }
+
+  /** Contract: gives the lead up if nothing in this process needs it any more; never rejects. */
+  async releaseLead(): Promise<void> {
+    this.#leadUses -= 1
+    await this.#changeLead(async () => {
+      if (this.#leadUses === 0) await this.resign()
+    })
+  }
+
+  #changeLead(change: () => Promise<void>): Promise<void> {
+    const done = this.#leadChange.then(change)
+    this.#leadChange = done.catch(() => {})
+    return done
   }
 
   /** On a shared store. Contract: whether another process runs the dispatches of the whole queue. */
@@ -167,13 +196,24 @@ class HomeWorker {
     await this.#shared?.resign()
   }
 
+  async #borrowLead(): Promise<void> {
+    this.#leadUses += 1
+    try {
+      await this.#tryToLead()
+    } catch (thrown) {
+      await this.releaseLead()
+      throw thrown
+    }
+  }
+
   /** On a shared store. Contract: throws `conflict` unless this process leads the kernel. */
   async requireLead(): Promise<void> {
     const { leadership, engine } = this.#parts
     // A process that follows no schedules would keep the lead after the command, and no beat would fire.
     const mayLead = this.role !== 'worker' && this.role !== 'server'
-    if (!leadership.isLeading && mayLead) await this.tryToLead()
+    if (mayLead) await this.#borrowLead()
     if (leadership.isLeading) return
+    if (mayLead) await this.releaseLead()
     const leader = await engine.store.leader(leadership.name)
     const found = (await engine.store.workers(engine.clock.now())).find(({ epoch }) => epoch === leader?.epoch)
     throw new TirelessError('conflict', {

@@ -176,8 +176,8 @@ declare module '../ports/plugin.ts' {
       readonly damage: () => readonly string[]
       /** Contract: on a shared store, throws `conflict` unless this process leads the kernel, or can from now on. */
       readonly requireLead: () => Promise<void>
-      /** On a shared store, gives the lead up, if this process has it. Contract: never rejects. */
-      readonly resign: () => Promise<void>
+      /** Takes `requireLead` back: nothing else may need the lead, and then it is given up. Never rejects. */
+      readonly releaseLead: () => Promise<void>
     }
     readonly past: PastSources
     readonly mcp: McpServers

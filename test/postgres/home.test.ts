@@ -59,11 +59,38 @@ describe('a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async () => {
   test('E15: a program that runs a task without a kernel keeps the lead from none that starts later', async (t) => {
     const home = await homeOnPostgres(t)
     const app = await openApp(t, { home, model: scriptedModel([{ text: 'done' }]) })
+    const leads = async () => (await app.run('status', {})).workers?.map((worker) => worker.leads)
     await app.run('run', { task: 'answer' })
-    const { workers } = await app.run('status', {})
+    assert.deepEqual(await leads(), [false])
+    // What needs the lead, too, does not lose it by the end of another run.
+    await app.service('queue').requireLead()
+    await app.run('run', { task: 'answer' })
+    assert.deepEqual(await leads(), [true])
+    await app.service('queue').releaseLead()
+    assert.deepEqual(await leads(), [false])
+  })
+
+  test('E15: a program that runs a task beside a kernel does not lead after it', async (t) => {
+    const url = await server.newDatabase()
+    const [kernel, program] = await Promise.all(
+      ['kernel', 'program'].map((name) => {
+        const home = freshFolder(t, name)
+        writeFileSync(join(home, 'tireless.yaml'), `sandbox: off\nstore: ${url}\nkernel: { lease: 2s }\n`)
+        return openApp(t, { home, model: scriptedModel([{ text: 'done' }, { text: 'done' }]) })
+      }),
+    )
+    assert.ok(kernel && program)
+    await kernel.service('queue').requireLead()
+    await program.run('run', { task: 'answer' })
+    await kernel.close()
+    const lease = async () => (await program.service('store').workers(0)).map(({ lease_until }) => lease_until)
+    const [before] = await lease()
+    await waitUntil(async () => (await lease())[0] !== before)
+    const { workers } = await program.run('status', {})
     assert.deepEqual(
       workers?.map(({ leads }) => leads),
       [false],
+      'it renewed its lease, and did not take the lead of the kernel that is gone',
     )
   })
 

@@ -174,6 +174,35 @@ test('E15: a stopped process loses its lease to another; what it writes when it 
   assert.ok(one.logged.some((line) => /lease lost.*another process has ended it/.test(line)))
 })
 
+test('E15: a process that wants to lead, and has lost its lease, joins again before and leads', async (t) => {
+  const database = await openStore(t)
+  const one = await openProcess(database, 'one')
+  one.before.close()
+  await one.clock.advance(LEASE_MS * 0.71)
+  assert.equal(one.worker.epoch, undefined)
+  const trying = one.worker.tryToLead()
+  one.before.open()
+  await trying
+  assert.equal(one.leadership.isLeading, true)
+  // Its lease is ended by another one: it does not know yet.
+  const [ended] = [one.worker.epoch, await one.worker.resign()]
+  assert.ok(ended)
+  await commitOne(database.store, [{ op: 'leave', epoch: ended, now: 1 }])
+  await one.worker.tryToLead()
+  assert.deepEqual([one.leadership.isLeading, one.worker.epoch !== ended], [true, true])
+})
+
+test('E15: a process that cannot join again in the time of a lease does not lead, and says so then', async (t) => {
+  const database = await openStore(t)
+  const one = await openProcess(database, 'one')
+  database.isBroken = true
+  await one.clock.advance(LEASE_MS * 0.71)
+  const trying = one.worker.tryToLead()
+  await one.clock.advance(LEASE_MS)
+  await trying
+  assert.equal(one.leadership.isLeading, false)
+})
+
 test('E15: a store that fails does not end the renewals', async (t) => {
   const database = await openStore(t)
   const one = await openProcess(database, 'one')

@@ -19,6 +19,8 @@ const STOP_AFTER = 0.7
 /** When the watchdog kills commands, if this process has not: it may be stopped by the system. */
 const KILL_AFTER = 0.85
 
+const ENDED_BY_ANOTHER = 'another process has ended it'
+
 interface SharedWorkerDeps {
   readonly store: Store
   readonly clock: Clock
@@ -47,6 +49,8 @@ export class SharedWorker {
   /** The epoch that was given up, until this process joins again. */
   #ended: number | undefined
   #loops: Promise<unknown> | undefined
+  /** Resolves when this process has a lease. */
+  #joined = Promise.withResolvers<void>()
   /** Wakes the loop before it is time to renew the lease. */
   #hurry = new AbortController()
 
@@ -64,10 +68,19 @@ export class SharedWorker {
     return lost
   }
 
-  /** From now on, this process leads if no other one does. Contract: resolves after the first attempt. */
+  /**
+   * From now on, this process leads if no other one does. Contract: resolves after the first attempt; a process that has
+   * lost its lease joins again before, if it can within the time of a lease.
+   */
   async tryToLead(): Promise<void> {
+    const { clock, leaseMs } = this.#deps
     this.#mayLead = true
-    if (this.#epoch !== undefined) await this.#renew(this.#epoch)
+    const epoch = this.#epoch
+    if (epoch !== undefined && (await this.#renew(epoch))) return
+    if (epoch !== undefined) void this.#giveUp(epoch, ENDED_BY_ANOTHER)
+    const joined = new AbortController()
+    void this.#joined.promise.then(() => joined.abort())
+    await clock.sleep(leaseMs, AbortSignal.any([this.#over.signal, joined.signal]))
   }
 
   /**
@@ -122,6 +135,7 @@ export class SharedWorker {
     log('info', 'worker joined', { epoch, ...about, lost })
     await onDead(dead)
     if (this.#mayLead) await this.#renew(epoch)
+    if (this.#epoch === epoch) this.#joined.resolve()
     return lost
   }
 
@@ -168,7 +182,7 @@ export class SharedWorker {
       const epoch = this.#epoch
       try {
         if (epoch === undefined) await this.#joinAgain()
-        else if (!(await this.#renew(epoch))) await this.#giveUp(epoch, 'another process has ended it')
+        else if (!(await this.#renew(epoch))) await this.#giveUp(epoch, ENDED_BY_ANOTHER)
       } catch (thrown) {
         log('warn', 'lease not renewed', { message: asTirelessError(thrown).message })
       }
@@ -193,6 +207,7 @@ export class SharedWorker {
     if (this.#epoch !== epoch) return
     this.#epoch = undefined
     this.#ended = epoch
+    this.#joined = Promise.withResolvers()
     leadership.end()
     log('warn', 'lease lost; runs are stopped', { epoch, why })
     await stopRuns()
