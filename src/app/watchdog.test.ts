@@ -23,8 +23,8 @@ function startWatchdog(t: TestContext, calls: string) {
 }
 
 /**
- * A command of the home that ignores SIGTERM, with a child in a session of its own. Contract: resolves when both run; if
- * the watchdog, which still looks for the processes of an earlier command, ended them, starts another one.
+ * A command of the home that ignores SIGTERM, with a child in a session of its own. Contract: resolves when both run.
+ * Starts another one if the watchdog, which still looks for the processes of the command before, has ended it.
  */
 async function startCommand(t: TestContext, calls: string): Promise<NonNullable<Awaited<ReturnType<typeof startOne>>>> {
   return (await startOne(t, calls)) ?? startCommand(t, calls)

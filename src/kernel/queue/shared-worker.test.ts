@@ -12,7 +12,6 @@ import { SharedWorker } from './shared-worker.ts'
 import { createWakeSignal } from './wake-signal.ts'
 
 const LEASE_MS = 30_000
-const NEVER = new AbortController().signal
 
 /** Until `open`, commits wait at a gate. */
 class Gate {
@@ -259,60 +258,4 @@ test('E15: a process leaves without a word if the store is away', async (t) => {
   await one.worker.resign()
   await one.worker.leave()
   assert.ok(one.logged.some((line) => /worker has not left away/.test(line)))
-})
-
-test('E15: work of the leader ends with its term, and begins again with the next', async () => {
-  const leadership = new Leadership('kernel')
-  const stop = new AbortController()
-  const terms: AbortSignal[] = []
-  const working = leadership.whileLeading(async (signal) => {
-    terms.push(signal)
-    await new Promise((resolve) => signal.addEventListener('abort', resolve))
-  }, stop.signal)
-  const lead = (token: number, leading = true) => leadership.update({ leading, epoch: 1, token })
-  lead(1)
-  await waitUntil(() => terms.length === 1)
-  lead(1)
-  assert.equal(terms[0]?.aborted, false, 'a renewal is no new term')
-  lead(2, false)
-  assert.deepEqual([terms[0]?.aborted, leadership.fence()], [true, { name: 'kernel', token: 0 }])
-  lead(3)
-  await waitUntil(() => terms.length === 2)
-  lead(4)
-  assert.equal(terms[1]?.aborted, true, 'it led, lost the lead and led again since')
-  await waitUntil(() => terms.length === 3)
-  stop.abort()
-  await working
-})
-
-test('E15: a refused write ends the term; other failures of the work are passed on', async () => {
-  const leadership = new Leadership('kernel')
-  const failures = [new TirelessError('store_fenced', 'late'), new TirelessError('internal', 'broken')]
-  const working = leadership.whileLeading(() => Promise.reject(failures.shift()), NEVER)
-  leadership.update({ leading: true, epoch: 1, token: 1 })
-  await waitUntil(() => !leadership.isLeading)
-  leadership.update({ leading: true, epoch: 1, token: 2 })
-  await assert.rejects(working, { code: 'internal' })
-})
-
-test('E15: the fence of the leader is on what only it may write, and on nothing else', async () => {
-  const sent: unknown[] = []
-  const store = { commit: async (batches: readonly unknown[]) => void sent.push(...batches) } as unknown as Store
-  const fenced = fenceLeader(store, { fence: () => ({ name: 'kernel', token: 7 }) })
-  const [ofCycle, byHand] = [newTestDispatch('a', { cycle_id: 'c' }), newTestDispatch('b')]
-  const enqueue = (dispatch: typeof byHand) => ({ op: 'enqueue', dispatches: [dispatch], now: 1 }) as const
-  const leads = { name: 'kernel', token: 7 }
-  await fenced.commit([
-    { ops: [enqueue(ofCycle)] },
-    { ops: [enqueue(byHand)] },
-    { ops: [{ op: 'schedule_fired', id: 's', instant: 1 }] },
-    { ops: [{ op: 'cycle_end', cycle_id: 'c' } as never] },
-    { ops: [{ op: 'delivered', id: 'm', now: 1 } as never] },
-    { ops: [{ op: 'retract', id: 'm' }] },
-    { ops: [{ op: 'set', name: 'x', value: 1 }] },
-  ])
-  assert.deepEqual(
-    sent.map((batch) => (batch as { leader?: unknown }).leader),
-    [leads, undefined, leads, leads, leads, leads, undefined],
-  )
 })

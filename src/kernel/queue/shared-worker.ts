@@ -69,8 +69,8 @@ export class SharedWorker {
   }
 
   /**
-   * From now on, this process leads if no other one does. Contract: resolves after the first attempt; a process that has
-   * lost its lease joins again before, if it can within the time of a lease.
+   * From now on, this process leads if no other one does. Contract: resolves after the first attempt. A process that
+   * has lost its lease joins again before, if it can within the time of a lease.
    */
   async tryToLead(): Promise<void> {
     const { clock, leaseMs } = this.#deps
