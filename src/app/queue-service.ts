@@ -42,6 +42,8 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
   const { signals } = stopControl
   const worker = new HomeWorker(parts)
   let fullDrains = 0
+  const drains = new Set<Promise<void>>()
+  const leaving = new AbortController()
   let startedAs: ProcessRole | null = null
   const isShared = isSharedStore(parts.engine.store)
   let stopping: Promise<void> | undefined
@@ -80,9 +82,13 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
       const joined = worker.join()
       const increment = wanted.only === undefined ? 1 : 0
       fullDrains += increment
+      const until = wanted.until ? AbortSignal.any([wanted.until, leaving.signal]) : leaving.signal
+      const draining = joined.then((deps) => drain(deps, { ...wanted, until, signals }))
+      drains.add(draining)
       try {
-        await drain(await joined, { ...wanted, signals })
+        await draining
       } finally {
+        drains.delete(draining)
         fullDrains -= increment
         // Callers that waited for this drain to do their work must look at the queue again.
         bell.ring()
@@ -90,7 +96,10 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
     },
     async leave() {
       stopControl.over()
+      leaving.abort()
       await stopping
+      // What would look for work in a closed store. Runs are not waited for: they may take long.
+      if (worker.controls.size === 0) await Promise.allSettled(drains)
       await worker.leave()
     },
   }

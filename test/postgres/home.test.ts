@@ -94,6 +94,15 @@ describe('a home on PostgreSQL', { skip: WITHOUT_POSTGRES }, async () => {
     )
   })
 
+  test('E15: an app that is closed while it waits for work waits no more, without an error', async (t) => {
+    for (const home of [await createHome(t, []), await homeOnPostgres(t)]) {
+      const app = await openApp(t, { home })
+      const waiting = app.context.drain({ untilIdle: false })
+      await app.close()
+      await waiting
+    }
+  })
+
   test('E15: a kernel works through what a command enqueues, and goes on after the database restarted', async (t) => {
     const home = await homeOnPostgres(t, { text: 'one' }, { text: 'two' })
     const kernel = await startKernelIn(t, home)
