@@ -131,18 +131,21 @@ export class Residents implements Bus {
     // Another process may have run them before.
     if (this.#deps.store.onChange) for (const resident of this.#known.values()) resident.forget()
     const stopFollowing = this.#followNews()
-    while (!stop.aborted) {
-      const since = wakeSignal.ringCount()
-      const isPausedNow = this.names().length > 0 && (await isPaused(this.#deps.store))
-      await this.#step(isPausedNow)
-      // Looks have slots of their own: the world does not wait for long tasks.
-      if (!draining && this.names().length > 0) {
-        draining = drainLooks(() => this.#looks(), stop)
-        draining.catch((thrown) => failed.abort(thrown))
+    try {
+      while (!stop.aborted) {
+        const since = wakeSignal.ringCount()
+        const isPausedNow = this.names().length > 0 && (await isPaused(this.#deps.store))
+        await this.#step(isPausedNow)
+        // Looks have slots of their own: the world does not wait for long tasks.
+        if (!draining && this.names().length > 0) {
+          draining = drainLooks(() => this.#looks(), stop)
+          draining.catch((thrown) => failed.abort(thrown))
+        }
+        await this.#sleep(since, isPausedNow, stop)
       }
-      await this.#sleep(since, isPausedNow, stop)
+    } finally {
+      stopFollowing()
     }
-    stopFollowing()
     await draining
   }
 
