@@ -163,8 +163,7 @@ describe('E12: cards of what waits', () => {
   test('a channel that cannot replace gets new items only, gathered for a minute', async (t) => {
     const home = await openHome(t, { chat: cardChannel({ replaces: false }) })
     home.app.run('start', {}).catch(() => {})
-    await home.app.run('enqueue', { task: 'send one' })
-    // A card that is still being sent would be sent again with the new items.
+    // Of the first cycle. A card that is still being sent would be sent again with the new items.
     await waitUntil(async () => (await home.app.run('notices list', {})).items[0]?.status === 'sent')
     for (const task of ['send two', 'send three']) await home.app.run('enqueue', { task })
     await waitUntil(async () => (await listApprovals(home.app)).length === 3)

@@ -12,7 +12,7 @@ import { commitOne, type Store } from '../../src/ports/store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { MINUTE, NOON, openKernelApp } from '../support/kernels.ts'
-import { advanceUntilDone, openApp, runTaskIn, waitUntil } from '../support/open-app.ts'
+import { advanceUntilDone, openApp, passTime, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 test('I8, O15, case 65: an idle hour has no commit, and the worker is still listed', async (t) => {
   const { app, clock } = await openKernelApp(t, { agents: [{ agent_id: 'a' }], kernel: { schedule: '0 4 1 1 *' } })
@@ -21,7 +21,7 @@ test('I8, O15, case 65: an idle hour has no commit, and the worker is still list
   const draining = context.drain({ untilIdle: false, until: stopDrain.signal })
   await waitUntil(() => context.epoch() !== undefined)
   const pass = async (minutes: number): Promise<void> => {
-    for (let i = 0; i < minutes; i++) await advanceUntilDone(clock, clock.sleep(MINUTE))
+    for (let i = 0; i < minutes; i++) await passTime(clock, MINUTE)
   }
   await pass(1)
   const before = context.store.commits()
@@ -60,7 +60,7 @@ test('E6: a worker renews its lease during long work, and takes one again after 
   const stop = new AbortController()
   const draining = app.context.drain({ untilIdle: false, until: stop.signal })
   await waitUntil(async () => (await countWorkers()) === 1)
-  await advanceUntilDone(clock, clock.sleep(2 * MINUTE))
+  await passTime(clock, 2 * MINUTE)
   assert.equal(await countWorkers(), 0, 'the worker is idle')
   const runLongTask = async (): Promise<void> => {
     const running = runTaskIn(app)
@@ -75,7 +75,7 @@ test('E6: a worker renews its lease during long work, and takes one again after 
   await runLongTask()
   stop.abort()
   await draining
-  await advanceUntilDone(clock, clock.sleep(2 * MINUTE))
+  await passTime(clock, 2 * MINUTE)
   assert.equal(await countWorkers(), 0, 'no worker drains the queue')
   await runLongTask()
 })
@@ -102,7 +102,7 @@ test('case 101: a failed commit ends an idle drain at once, not at the next hear
   }
   const signals = { drain: new AbortController().signal, abort: new AbortController().signal }
   const draining = drain(kernel, { untilIdle: false, signals })
-  await advanceUntilDone(clock, clock.sleep(MINUTE))
+  await passTime(clock, MINUTE)
   hasFailed = true
   await assert.rejects(commitOne(store, [{ op: 'set', name: 'a', value: 1 }]), { code: 'store_failed' })
   // The fake clock stands still from here on: no heartbeat is due.

@@ -91,6 +91,12 @@ export async function advanceUntilDone<T>(clock: FakeClock, work: Promise<T>): P
   return done
 }
 
+/** Contract: so much time passes, timer by timer. */
+export async function passTime(clock: FakeClock, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= LONGEST_JUMP_MS)
+    await advanceUntilDone(clock, clock.sleep(Math.min(left, LONGEST_JUMP_MS)))
+}
+
 /** File and process operations take real time; the fake clock must not advance meanwhile. */
 const REAL_TIME_WORK = /^FSReq|^ProcessWrap/
 /** Limit of one wait: a child process may itself wait for the fake clock. */

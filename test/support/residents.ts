@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import type { App, AppOptions } from '../../src/app.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { NOON } from './kernels.ts'
-import { advanceUntilDone, openApp, waitUntil } from './open-app.ts'
+import { openApp, passTime, waitUntil } from './open-app.ts'
 
 export interface Residence {
   readonly app: App
@@ -42,7 +42,7 @@ export async function openResidence(
   t.after(() => Promise.allSettled([stop()]))
   return {
     ...{ app, clock, actions, stop },
-    pass: (ms) => advanceUntilDone(clock, clock.sleep(ms)),
+    pass: (ms) => passTime(clock, ms),
     async say(agent, text) {
       await app.run('observe', { agent, type: 'user_message', payload: JSON.stringify({ text }) })
     },

@@ -10,6 +10,10 @@ class CountedClient extends pg.Client {
   query(...given) {
     return counted(super.query(...given))
   }
+
+  end() {
+    return counted(super.end())
+  }
 }
 
 async function counted(answer) {

@@ -64,11 +64,23 @@ export const TESTS_LEFT_OUT: Readonly<Record<string, string>> = {
   ...inSuite('test/contract/stop-reasons.test.ts › stop reasons', {
     'case 50: a waiting run uses no step, model call or write for hours': IDLE,
   }),
+  ...inSuite('test/engine.test.ts › a run', {
+    'I3: a step with one tool call makes two commits, three if it acknowledges input; an answer one':
+      'counts commits; on a shared store, `run` also takes the lead to deliver, and gives it up',
+  }),
+  ...inSuite('test/policy-approvals.test.ts › audit', {
+    'every ruling and answer is recorded with its reason; a changed or deleted record is named': ROWS,
+  }),
   ...inSuite('test/kernel/idle.test.ts', {
     'I8, O15, case 65: an idle hour has no commit, and the worker is still listed': IDLE,
     'E6: a worker renews its lease during long work, and takes one again after idling': IDLE,
     'case 101: a failed commit ends an idle drain at once, not at the next heartbeat':
       'a database that is away may come back; test/postgres/outages.test.ts has its outages',
+  }),
+  ...inSuite('test/residents/looks.test.ts › K4, K6: looks of a resident', {
+    'K6, case 120: a day at 3 Hz without news: no model call, no write; one observation: one call': IDLE,
+    'I5, K4: a look of 5 s is never overlapped; skip waits for the grid, catch_up goes on at once':
+      'counts milliseconds of a fake clock, which goes on while a notification of the database is on its way',
   }),
 }
 
