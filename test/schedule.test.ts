@@ -23,6 +23,7 @@ describe('schedule', () => {
   test('E1: list shows kernel, agent and added schedules with agents, next and last beat', async (t) => {
     const { app } = await openScheduled(t)
     await addSchedule(app, { id: 'tea', agent: 'report', prompt: 'make tea', cron: '30 9 * * *' })
+    await app.service('queue').requireLead()
     await app.context.store.commit([
       { ops: [{ op: 'schedule_fired', id: 'kernel:default', instant: NOON + 20 * MINUTE }] },
     ])

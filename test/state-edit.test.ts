@@ -15,6 +15,7 @@ describe('state edit', () => {
     const { app, documents, text } = await openWithState(t)
     await documents.seed('STATE.md', '# plan\n')
     const { version, own_text } = await app.run('state show', {})
+    await app.service('queue').requireLead()
     await documents.write('STATE.md', (now) => replaceBlock(now, BLOCK), CYCLE)
     const edited = await app.run('state edit', { text: `${own_text}- ship it\n`, base: version, reason: 'Monday' })
     assert.deepEqual(

@@ -137,6 +137,7 @@ describe('state show, log, diff, revert, accept', () => {
       message: /STATE\.md does not exist yet.*tireless start/,
     })
     await documents.seed('STATE.md', '# seed\n')
+    await app.service('queue').requireLead()
     await documents.write('STATE.md', (text) => replaceBlock(text, BLOCK), {
       author: 'system',
       reason: 'cycle',

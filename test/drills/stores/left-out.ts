@@ -72,7 +72,6 @@ export const TESTS_LEFT_OUT: Readonly<Record<string, string>> = {
     'every ruling and answer is recorded with its reason; a changed or deleted record is named': ROWS,
   }),
   ...inSuite('test/kernel/idle.test.ts', {
-    'I8, O15, case 65: an idle hour has no commit, and the worker is still listed': IDLE,
     'E6: a worker renews its lease during long work, and takes one again after idling': IDLE,
     'case 101: a failed commit ends an idle drain at once, not at the next heartbeat':
       'a database that is away may come back; test/postgres/outages.test.ts has its outages',
