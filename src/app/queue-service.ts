@@ -15,6 +15,7 @@ import { SharedWorker } from '../kernel/queue/shared-worker.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Services } from '../ports/plugin.ts'
 import type { Store } from '../ports/store.ts'
+import { OpenDrains } from './open-drains.ts'
 import { runThroughOutages } from './run-through-outages.ts'
 import type { StopControl } from './stop-control.ts'
 
@@ -41,9 +42,9 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
   const { bell, log, stopControl } = parts
   const { signals } = stopControl
   const worker = new HomeWorker(parts)
-  let fullDrains = 0
-  const drains = new Set<Promise<void>>()
-  const leaving = new AbortController()
+  const drains = new OpenDrains()
+  const drainHere = async (wanted: Parameters<Services['queue']['drain']>[0]): Promise<void> =>
+    drain(await worker.join(), { ...wanted, signals })
   let startedAs: ProcessRole | null = null
   const isShared = isSharedStore(parts.engine.store)
   let stopping: Promise<void> | undefined
@@ -52,7 +53,7 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
   return {
     isShared: () => isShared,
     role: () => startedAs,
-    isQueueWorked: async () => fullDrains > 0 || (isShared && (await worker.hasOthers())),
+    isQueueWorked: async () => drains.hasFull || (isShared && (await worker.hasOthers())),
     async joinAs(role) {
       worker.role = role
       startedAs = role
@@ -73,33 +74,18 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
       stopControl.stop(withinMs)
     },
     damage: () => worker.damage,
-    draining: () => fullDrains > 0,
+    draining: () => drains.hasFull,
     epoch: () => worker.epoch,
     tellRun: (dispatchId, what) => signalRun(worker.controls, dispatchId, what),
     hold: worker.held.hold,
     withoutClaims: worker.held.alone,
-    async drain(wanted) {
-      const joined = worker.join()
-      const increment = wanted.only === undefined ? 1 : 0
-      fullDrains += increment
-      const until = wanted.until ? AbortSignal.any([wanted.until, leaving.signal]) : leaving.signal
-      const draining = joined.then((deps) => drain(deps, { ...wanted, until, signals }))
-      drains.add(draining)
-      try {
-        await draining
-      } finally {
-        drains.delete(draining)
-        fullDrains -= increment
-        // Callers that waited for this drain to do their work must look at the queue again.
-        bell.ring()
-      }
-    },
+    // Callers that waited for this drain to do their work must look at the queue again.
+    drain: (wanted) => drains.run(wanted, drainHere).finally(() => bell.ring()),
     async leave() {
       stopControl.over()
-      leaving.abort()
       await stopping
-      // What would look for work in a closed store. Runs are not waited for: they may take long.
-      if (worker.controls.size === 0) await Promise.allSettled(drains)
+      // Runs are not waited for: they may take long.
+      await drains.close(worker.controls.size === 0)
       await worker.leave()
     },
   }
