@@ -22,7 +22,7 @@ import { replayRun } from '../engine/replay/replay.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
 import { isOfflineModel, type ModelChoice } from '../ports/model.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
-import type { Store } from '../ports/store.ts'
+import { isSharedStore, type Store } from '../ports/store.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
 import { homeId } from './home-id.ts'
@@ -100,7 +100,7 @@ function kernelState(host: PluginHost): KernelState {
   const [config, sandbox] = [host.get('config'), host.get('sandbox')]
   return {
     kernelId: config.loaded.config.kernel.id,
-    homeId: host.get('store').onChange ? homeId(host.get('home').root) : undefined,
+    homeId: isSharedStore(host.get('store')) ? homeId(host.get('home').root) : undefined,
     kernel: host.get('kernel'),
     settings: () => config.loaded.config.kernel,
     health: () => checkHealth(host),

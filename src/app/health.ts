@@ -12,7 +12,7 @@ import type { Notifier } from '../kernel/notify/notifier.ts'
 import { failingResidents } from '../kernel/residents/resident-notes.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 import type { HomeSeen } from '../ports/store/queue.ts'
-import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
+import { fallbackIfUnreadable, isSharedStore, type Store } from '../ports/store.ts'
 
 export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<CommandContext['health']>>> {
   const unreachable = await host
@@ -111,7 +111,7 @@ const MAX_WAITING = 1000
 
 /** On a shared store: machines that have the files of waiting work, and on which no worker runs. */
 async function awayMachines(store: Store, now: number): Promise<string[]> {
-  if (store.onChange === undefined) return []
+  if (!isSharedStore(store)) return []
   const pending = await store.dispatches({ status: 'pending', limit: MAX_WAITING })
   const awayFor = await findAway(store, pending, now)
   const waiting = Map.groupBy(

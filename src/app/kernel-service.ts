@@ -32,7 +32,7 @@ import type { KernelDeps, KernelSettings } from '../kernel/settings.ts'
 import { iso } from '../ports/clock.ts'
 import { untilAborted } from '../ports/deadline.ts'
 import type { PluginHost } from '../ports/plugin.ts'
-import { fallbackIfUnreadable, type Op } from '../ports/store.ts'
+import { fallbackIfUnreadable, isSharedStore, type Op } from '../ports/store.ts'
 import { compileSystemPrompt } from '../prompt-compiler/sections.ts'
 import { removeTraces } from '../trace/remove-traces.ts'
 import { startIdleCollection } from './idle-gc.ts'
@@ -262,7 +262,7 @@ function kernelDeps(host: PluginHost, settings: () => KernelSettings): KernelDep
     paths.root,
     createWorkspacePreparer(paths.root, paths.workspaces, git),
   )
-  const isShared = host.get('store').onChange !== undefined
+  const isShared = isSharedStore(host.get('store'))
   const behaviour = unattendedBehaviour(() => [], autonomyRules(DEFAULT_ATTEMPT_LIMITS))
   return {
     store: host.get('store'),

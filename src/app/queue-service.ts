@@ -14,7 +14,7 @@ import { applyRequests, interruptRuns, type RunControls, signalRun } from '../ke
 import { SharedWorker } from '../kernel/queue/shared-worker.ts'
 import type { WakeSignal } from '../kernel/queue/wake-signal.ts'
 import type { Services } from '../ports/plugin.ts'
-import type { Store } from '../ports/store.ts'
+import { isSharedStore } from '../ports/store.ts'
 import { OpenDrains } from './open-drains.ts'
 import { runThroughOutages } from './run-through-outages.ts'
 import type { StopControl } from './stop-control.ts'
@@ -90,9 +90,6 @@ export function createQueueService(parts: QueueParts): Services['queue'] & { lea
     },
   }
 }
-
-/** Whether other processes, in homes of their own, work on the same store. */
-const isSharedStore = (store: Store): boolean => store.onChange !== undefined
 
 /** This process as a worker of the home. It joins at the first drain, so that reading a home changes nothing in it. */
 class HomeWorker {

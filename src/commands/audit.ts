@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type AuditLink, GENESIS_HASH } from '../domain/audit.ts'
 import type { Json } from '../domain/json.ts'
 import { type AuditHead, type AuditKey, isKeyed, verifyLink } from '../ports/audit.ts'
-import { commitOne } from '../ports/store.ts'
+import { commitOne, isSharedStore } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 
@@ -41,7 +41,7 @@ export const auditVerify = defineCommand({
     broken: z.object({ record: z.number(), why: z.string() }).nullable(),
   }),
   async run({ store, auditSeal }) {
-    const seal = { key: auditSeal.key(), head: auditSeal.head(), isShared: store.onChange !== undefined }
+    const seal = { key: auditSeal.key(), head: auditSeal.head(), isShared: isSharedStore(store) }
     const keyed_since = seal.key?.since ?? null
     let before = GENESIS_HASH
     let [records, by_other_homes] = [0, 0]

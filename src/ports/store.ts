@@ -144,6 +144,9 @@ export interface Store
 type ResultOf<O> = O extends { readonly op: infer K extends keyof OpResults } ? OpResults[K] : never
 export type ResultsOf<Ops extends readonly Op[]> = { readonly [I in keyof Ops]: ResultOf<Ops[I]> }
 
+/** Contract: whether other processes, in homes of their own, work on the same store. */
+export const isSharedStore = (store: Pick<Store, 'onChange'>): boolean => store.onChange !== undefined
+
 /** Commits one batch and returns its results, typed by its ops; throws if the batch is refused. */
 export async function commitOne<const Ops extends readonly Op[]>(
   store: Store,

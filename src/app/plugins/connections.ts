@@ -3,6 +3,7 @@
 import { ChannelConnections } from '../../kernel/channels/connections.ts'
 import { createStateWriter } from '../../kernel/channels/shared-states.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { isSharedStore } from '../../ports/store.ts'
 
 export function connections(): Plugin {
   return definePlugin({
@@ -20,7 +21,7 @@ export function connections(): Plugin {
         redact: host.get('secrets').redact,
         log: (level, event, details) => log.write(level, event, details),
         onState() {
-          if (store.onChange && leadership.isLeading) saveStates()
+          if (isSharedStore(store) && leadership.isLeading) saveStates()
         },
       })
       host.provide('connections', all)

@@ -8,6 +8,7 @@ import { createBareGit } from '../../adapters/envs/git.ts'
 import { stateTools } from '../../adapters/tools/tools.ts'
 import { environment } from '../../config.ts'
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { isSharedStore } from '../../ports/store.ts'
 import { homeId } from '../home-id.ts'
 
 export function documents(): Plugin {
@@ -26,7 +27,7 @@ export function documents(): Plugin {
       const git = createBareGit(paths.root, environment(), { GIT_DIR: gitDir })
       made = createDocuments({
         kernelId: id,
-        home: host.get('store').onChange ? homeId(paths.root) : undefined,
+        home: isSharedStore(host.get('store')) ? homeId(paths.root) : undefined,
         store: host.get('store'),
         clock,
         files: diskFiles(join(paths.kernels, id), clock),

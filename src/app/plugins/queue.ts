@@ -7,12 +7,11 @@ import { asTirelessError } from '../../domain/error.ts'
 import type { StopSignals } from '../../engine/advance.ts'
 import { finishInterruptedUndo } from '../../kernel/undo/perform.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
+import { isSharedStore } from '../../ports/store.ts'
 import { homeId } from '../home-id.ts'
 import { pinHere } from '../pin-workspaces.ts'
 import { createQueueService } from '../queue-service.ts'
 import { createStopControl } from '../stop-control.ts'
-
-const isShared = (host: PluginHost): boolean => host.get('store').onChange !== undefined
 
 /** An undo that a killed process of this home began is finished before any run continues. */
 async function finishUndo(host: PluginHost): Promise<void> {
@@ -20,7 +19,7 @@ async function finishUndo(host: PluginHost): Promise<void> {
   const log = host.get('log')
   try {
     const documents = host.get('documents')
-    const home = isShared(host) ? homeId(host.get('home').root) : undefined
+    const home = isSharedStore(host.get('store')) ? homeId(host.get('home').root) : undefined
     const id = await finishInterruptedUndo({ store, clock, ids, snapshots, documents, homeId: home })
     if (id !== undefined) log.write('info', 'undo finished', { id })
   } catch (thrown) {

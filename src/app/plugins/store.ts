@@ -8,7 +8,7 @@ import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-
 import { fenceLeader, Leadership } from '../../kernel/queue/leadership.ts'
 import { createWakeSignal, ringOnCommit } from '../../kernel/queue/wake-signal.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
-import { fallbackIfUnreadable, type Store } from '../../ports/store.ts'
+import { fallbackIfUnreadable, isSharedStore, type Store } from '../../ports/store.ts'
 import { homeId } from '../home-id.ts'
 import { pathAside } from '../move-store.ts'
 import { pinHere, pinWorkspaces } from '../pin-workspaces.ts'
@@ -34,7 +34,7 @@ export function store(opening: Opening): Plugin {
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = withRedaction(withSemanticRecall(database, host.get('embedders')), host.get('secrets').hide)
       const leadership = new Leadership(host.get('config').loaded.config.kernel.id)
-      const fenced = database.onChange ? pinWorkspaces(fenceLeader(hidden, leadership), pinHere(host)) : hidden
+      const fenced = isSharedStore(database) ? pinWorkspaces(fenceLeader(hidden, leadership), pinHere(host)) : hidden
       opened = ringOnCommit(withErrorLog(fenced, host.get('log')), bell)
       database.onChange?.(() => bell.ring())
       host.provide('bell', bell)

@@ -5,7 +5,7 @@ import { describeUnreadable, SET_ASIDE_REMEDY, staysInTable } from '../../domain
 import { unpairedNote } from '../../kernel/notify/notice-target.ts'
 import { failingResidents } from '../../kernel/residents/resident-notes.ts'
 import { invalidSchedules } from '../../kernel/schedule/all-schedules.ts'
-import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
+import { commitOne, fallbackIfUnreadable, isSharedStore } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
 import { bad, type Check, check, type Fixes, type Found, fixable, good } from './health-check.ts'
 
@@ -34,7 +34,9 @@ const storeChecks = async (
     // An empty commit opens the database for writing, which sets its durability options and reads them back.
     await context.store.commit([])
     return good(
-      isShared(context) ? 'PostgreSQL confirms what is on disk' : 'write-ahead log, synchronous=FULL, verified',
+      isSharedStore(context.store)
+        ? 'PostgreSQL confirms what is on disk'
+        : 'write-ahead log, synchronous=FULL, verified',
     )
   }),
   await check('acknowledged work', () => checkLostCommits(context, fixes('acknowledged work'))),
@@ -43,15 +45,12 @@ const storeChecks = async (
     const { schema, copies } = context.machine.database()
     const kept = copies.length > 0 ? `; copies from before upgrades: ${copies.join(', ')}` : ''
     return damage.length === 0
-      ? good(isShared(context) ? 'intact, in PostgreSQL' : `intact, schema ${schema}${kept}`)
+      ? good(isSharedStore(context.store) ? 'intact, in PostgreSQL' : `intact, schema ${schema}${kept}`)
       : bad(damage.join('; '), 'stop the kernel, then restore a backup: tireless restore DIR')
   }),
   await check('stored rows', () => checkRows(context, fixes('stored rows'))),
   await check('schedules', () => checkSchedules(context)),
 ]
-
-/** Whether other processes may work on the same store. */
-const isShared = ({ store }: Needs<'store'>): boolean => store.onChange !== undefined
 
 const setupChecks = async (
   context: Needs<
@@ -105,7 +104,7 @@ const workChecks = async (
   await check('orphaned work', async () => {
     const running = await context.store.dispatches({ status: 'running', limit: MAX_ROWS })
     // On a store of its own, the process that holds the home is the only worker.
-    const others = isShared(context) ? await context.store.workers(context.clock.now()) : []
+    const others = isSharedStore(context.store) ? await context.store.workers(context.clock.now()) : []
     const alive = new Set([context.epoch(), ...others.map(({ epoch }) => epoch)])
     const orphans = running.filter(({ lease_owner }) => lease_owner === null || !alive.has(lease_owner))
     return orphans.length === 0

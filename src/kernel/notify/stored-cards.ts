@@ -7,7 +7,7 @@
 
 import { asTirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
-import { commitOne, fallbackIfUnreadable, type Op, type Store } from '../../ports/store.ts'
+import { commitOne, fallbackIfUnreadable, isSharedStore, type Op, type Store } from '../../ports/store.ts'
 import { CARDS_SETTING, isOpen, readCards, storeCards, type TrackedCard } from './card-state.ts'
 
 interface LoadedCards {
@@ -24,7 +24,7 @@ export class StoredCards {
 
   constructor(store: Store) {
     this.#store = store
-    this.#isShared = store.onChange !== undefined
+    this.#isShared = isSharedStore(store)
   }
 
   /** Contract: runs after earlier work; what it has not committed is begun again if another process was faster. */

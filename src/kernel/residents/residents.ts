@@ -8,7 +8,7 @@
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
 import type { Bus, BusAction, Publication } from '../../ports/bus.ts'
-import { commitOne, type Op, type OpResults } from '../../ports/store.ts'
+import { commitOne, isSharedStore, type Op, type OpResults } from '../../ports/store.ts'
 import { isPaused } from '../pause-setting.ts'
 import { followChanges } from '../queue/follow-changes.ts'
 import type { WakeSignal } from '../queue/wake-signal.ts'
@@ -129,7 +129,7 @@ export class Residents implements Bus {
     const stop = AbortSignal.any([signal, failed.signal])
     let draining: Promise<void> | undefined
     // Another process may have run them before.
-    if (this.#deps.store.onChange) for (const resident of this.#known.values()) resident.forget()
+    if (isSharedStore(this.#deps.store)) for (const resident of this.#known.values()) resident.forget()
     const stopFollowing = this.#followNews()
     try {
       while (!stop.aborted) {
