@@ -176,7 +176,7 @@ declare module '../ports/plugin.ts' {
       readonly damage: () => readonly string[]
       /** Contract: on a shared store, throws `conflict` unless this process leads the kernel, or can from now on. */
       readonly requireLead: () => Promise<void>
-      /** Takes `requireLead` back: nothing else may need the lead, and then it is given up. Never rejects. */
+      /** Takes `requireLead` back. Contract: gives the lead up if no other part needs it; never rejects. */
       readonly releaseLead: () => Promise<void>
     }
     readonly past: PastSources
