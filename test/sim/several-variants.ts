@@ -17,5 +17,5 @@ export const SEVERAL_VARIANTS: readonly Variant[] = [
       batches.map((batch) => (batch.ops.some(({ op }) => OUTBOX_OPS.has(op)) ? withoutLeader(batch) : batch)),
   },
   { name: 'leader-without-token', seed: 83, rewriteBatches: (batches) => batches.map(withoutLeader) },
-  { name: 'notify-lost', seed: 70, withoutChanges: true },
+  { name: 'notify-lost', seed: 122, withoutChanges: true },
 ]

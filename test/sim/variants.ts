@@ -174,7 +174,7 @@ export const VARIANTS: readonly Variant[] = [
       },
     }),
   },
-  { name: 'word-told-later', seed: 10, store: splitCommit('resolve') },
+  { name: 'word-told-later', seed: 62, store: splitCommit('resolve') },
   {
     name: 'word-taken-back',
     seed: 8,
