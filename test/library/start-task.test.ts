@@ -29,15 +29,16 @@ const questionOptions = (t: TestContext): TaskOptions => ({
 describe('startTask', () => {
   test('gives events, text as it arrives, a question that is answered, and the result', async (t) => {
     const task = await startTask(TASK, questionOptions(t))
-    const seen: string[] = []
+    // Text may come in pieces: its end is held back if a secret begins alike.
+    let seen = ''
     for await (const event of task) {
-      if (event.kind === 'delta' && event.delta.kind === 'text') seen.push(event.delta.text)
+      if (event.kind === 'delta' && event.delta.kind === 'text') seen += event.delta.text
       if (event.kind !== 'wait') continue
-      seen.push(`${event.wait.kind}: ${event.wait.reason}`)
+      seen += `${event.wait.kind}: ${event.wait.reason} `
       assert.deepEqual((await task.status()).wait, event.wait)
       await task.answer('blue')
     }
-    assert.deepEqual(seen, ['question: Which colour?', 'painted'])
+    assert.equal(seen, 'question: Which colour? painted')
     const { status, answer, dispatch_id, session_id } = await task.result()
     assert.deepEqual({ status, answer, dispatch_id }, { status: 'done', answer: 'painted', dispatch_id: task.id })
     assert.equal(session_id, task.sessionId)
