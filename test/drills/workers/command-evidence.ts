@@ -3,25 +3,28 @@
  * /proc. Each task has two commands, `1` and `2`, whose processes sleep for a time that names them.
  */
 
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** `sleep 1.0000071`: the first command of task 7. */
 const SLEEP = /^sleep\0[\d.]*?\.(\d{2})(\d{5})([12])\0/
 const POLL_MS = 100
 
-interface Sighting {
-  /** Milliseconds of the wall clock. */
-  readonly first: number
-  last: number
+interface RunningCommand {
+  readonly name: string
+  /** The folder that its process works in. */
+  readonly folder: string
 }
 
 export const commandName = (task: number, command: number): string => `${task}/${command}`
 
 export class CommandEvidence {
   readonly #file: string
-  readonly #sightings = new Map<string, Sighting>()
+  /** When a process of each command was last seen, in milliseconds of the wall clock. */
+  readonly #lastSeen = new Map<string, number>()
   readonly #timer: NodeJS.Timeout
+  /** Called with the commands that have processes, many times a second. */
+  onLook: (running: readonly RunningCommand[]) => void = () => {}
 
   constructor(folder: string) {
     this.#file = join(folder, 'evidence')
@@ -47,14 +50,14 @@ export class CommandEvidence {
 
   /** Contract: when a process of the command was last seen; undefined: never. */
   lastSeen(name: string): number | undefined {
-    return this.#sightings.get(name)?.last
+    return this.#lastSeen.get(name)
   }
 
   /** Contract: the commands that have processes now. */
-  running(): readonly string[] {
+  running(): readonly RunningCommand[] {
     return readdirSync('/proc').flatMap((pid) => {
       const found = /^\d+$/.test(pid) ? SLEEP.exec(commandLineOf(pid)) : null
-      return found ? [commandName(Number(found[2]), Number(found[3]))] : []
+      return found ? [{ name: commandName(Number(found[2]), Number(found[3])), folder: folderOf(pid) }] : []
     })
   }
 
@@ -63,12 +66,9 @@ export class CommandEvidence {
   }
 
   #look(): void {
-    const now = Date.now()
-    for (const name of this.running()) {
-      const sighting = this.#sightings.get(name)
-      if (sighting) sighting.last = now
-      else this.#sightings.set(name, { first: now, last: now })
-    }
+    const running = this.running()
+    for (const { name } of running) this.#lastSeen.set(name, Date.now())
+    this.onLook(running)
   }
 
   #lines(word: string): ReadonlyMap<string, readonly number[]> {
@@ -81,9 +81,13 @@ export class CommandEvidence {
   }
 }
 
-function commandLineOf(pid: string): string {
+const commandLineOf = (pid: string): string => orNone(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+const folderOf = (pid: string): string => orNone(() => readlinkSync(`/proc/${pid}/cwd`))
+
+/** The process may end at any moment. */
+function orNone(read: () => string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    return read()
   } catch {
     return ''
   }

@@ -65,6 +65,10 @@ export async function drillWorkers(options: WorkersOptions): Promise<WorkersResu
     processes.push(new SharedProcess({ name: `p${i + 1}`, role, folder, way, flags, configWith }))
   }
   after(() => processes.map((process) => process.kill()))
+  commands.onLook = (running) => {
+    for (const { name, folder: at } of running)
+      processes.find(({ home }) => at.startsWith(`${home}/`))?.noteCommand(name, leaseMs)
+  }
   const takeovers = new Takeovers(url, processes)
   after(() => takeovers.close())
 

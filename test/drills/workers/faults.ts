@@ -70,11 +70,13 @@ export class RandomFaults {
     // Sometimes shorter than the lease: then nothing must be taken over.
     const ms = leaseMs * (0.2 + this.#draw() * 2.3)
     const isLate = this.#draw() < 0.5
+    process.lostSince = Date.now()
     if (kind === 'kill -9') process.kill()
     if (kind === 'stop') process.pause()
     if (kind === 'cut') process.way.cut()
     if (kind === 'half-open') process.way.silence()
     await setTimeout(ms)
+    process.lostSince = undefined
     if (kind === 'kill -9') process.start()
     if (kind === 'stop') process.resume()
     if (kind === 'cut') process.way.restore(false)

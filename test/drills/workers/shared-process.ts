@@ -28,6 +28,10 @@ export class SharedProcess {
   readonly starts = new Map<number, string>()
   /** How often it ended although nobody killed it. */
   broken = 0
+  /** Since when it cannot renew its lease, in milliseconds of the wall clock; undefined: it can, as far as we know. */
+  lostSince: number | undefined
+  /** Commands that ran although the lease of their process had ended. */
+  readonly outlasting = new Map<string, number>()
   readonly #options: SharedProcessOptions
   #child: ChildProcess | undefined
   #isStopped = false
@@ -52,6 +56,12 @@ export class SharedProcess {
   /** Whether it runs, is not stopped, and reaches the database if that runs. */
   get isUndisturbed(): boolean {
     return this.#child !== undefined && !this.#isStopped && this.way.isOpen
+  }
+
+  /** Takes note of a command that runs in this home now. */
+  noteCommand(name: string, leaseMs: number): void {
+    const over = Date.now() - (this.lostSince ?? Number.POSITIVE_INFINITY) - leaseMs
+    if (over > 0) this.outlasting.set(name, over)
   }
 
   start(): void {

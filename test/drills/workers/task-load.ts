@@ -33,7 +33,7 @@ export function scriptOf(evidence: CommandEvidence, seed: number, tasks: number,
   /** Some first commands outlast the lease of a worker that is gone. */
   const secondsOf = (task: number, command: number): number => {
     if (command === 2) return 0.3
-    return chance(seed, 'long', task) < 0.15 ? (2.5 * leaseMs) / 1000 : 0.3 + 4 * chance(seed, 'seconds', task)
+    return chance(seed, 'long', task) < 0.4 ? (2.5 * leaseMs) / 1000 : 0.3 + 4 * chance(seed, 'seconds', task)
   }
   const conversations = Array.from({ length: tasks }, (_, task) => {
     const call = (command: number) => ({

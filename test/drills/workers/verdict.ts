@@ -51,6 +51,7 @@ export async function judge(evidence: Evidence): Promise<readonly Finding[]> {
     judgeTasks(evidence, tasks),
     judgeRepeats(evidence),
     judgeOverlaps(evidence),
+    judgeOutlasting(evidence),
     await judgeAnswers(evidence, tasks),
     judgeMoney(evidence),
     judgeLeftovers(evidence),
@@ -153,6 +154,17 @@ function judgeOverlaps({ commands, acknowledged }: Evidence): Finding {
   return { what: 'no two commands of a run at once', checked: both.length, violations }
 }
 
+/** A process that is stopped, cut off or dead leaves no command that runs when its lease has ended. */
+function judgeOutlasting({ processes, commands }: Evidence): Finding {
+  return {
+    what: 'no command outlasts the lease of its process',
+    checked: commands.starts().size,
+    violations: processes.flatMap(({ name, outlasting }) =>
+      [...outlasting].map(([command, ms]) => `command ${command} of ${name} still ran ${ms} ms after its lease`),
+    ),
+  }
+}
+
 /** A request is on record before it is sent, and none is sent once an answer is on record. */
 async function judgeAnswers({ requests, journalOf }: Evidence, tasks: readonly TaskRow[]): Promise<Finding> {
   const bought = Map.groupBy(requests, ({ conversation }) => taskIn(conversation))
@@ -196,7 +208,7 @@ function judgeLeftovers({ commands, processes }: Evidence): Finding {
     what: 'no process left, none ended by itself',
     checked: processes.reduce((sum, { starts }) => sum + starts.size, 0),
     violations: [
-      ...commands.running().map((name) => `command ${name} still runs`),
+      ...commands.running().map(({ name }) => `command ${name} still runs`),
       ...broken.map(({ name, broken: times, home }) => `${name} ended by itself ${times} times; see ${home}/output`),
     ],
   }
