@@ -3,22 +3,42 @@
  * that a stream may begin with any of them. It has no end: what ends it is the connection.
  */
 
-import { constants, deflateRawSync } from 'node:zlib'
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /** Method deflate, no time, no name, an unknown system. */
 export const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 
-const OPTIONS = { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_SYNC_FLUSH }
+/** A large chunk: the result is rarely put together from several. */
+const OPTIONS = { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 128 * 1024 }
 
-const compressed = new WeakMap<Buffer, Buffer>()
+/** Kept compressed, because a sixteenth is left of events; clients that cannot decompress are rare. */
+export class StreamPart {
+  readonly compressed: Buffer
+  /** In bytes, not compressed. */
+  readonly length: number
+  #plain: Buffer | undefined
 
-/** Contract: always the same buffer for the same buffer, which must not change any more. */
-export function compressPart(part: Buffer): Buffer {
-  const known = compressed.get(part)
-  if (known) return known
-  const made = deflateRawSync(part, OPTIONS)
-  compressed.set(part, made)
-  return made
+  private constructor(compressed: Buffer, length: number) {
+    this.compressed = compressed
+    this.length = length
+  }
+
+  /** `plain` may be used for something else afterwards. */
+  static of(plain: Buffer): StreamPart {
+    return new StreamPart(deflateRawSync(plain, OPTIONS), plain.length)
+  }
+
+  static join(parts: readonly StreamPart[]): StreamPart {
+    const [only] = parts
+    if (only && parts.length === 1) return only
+    const length = parts.reduce((sum, part) => sum + part.length, 0)
+    return new StreamPart(Buffer.concat(parts.map(({ compressed }) => compressed)), length)
+  }
+
+  get plain(): Buffer {
+    this.#plain ??= inflateRawSync(this.compressed, OPTIONS)
+    return this.#plain
+  }
 }
 
 /** Contract: whether the header `Accept-Encoding` allows gzip. */

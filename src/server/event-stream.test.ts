@@ -19,7 +19,7 @@ function openStream() {
       const sent: string[] = []
       const leave = live.join(
         {
-          send: (chunk) => sent.push(chunk.toString('utf8')),
+          send: ({ plain }) => sent.push(plain.toString('utf8')),
           unsentBytes: () => 0,
           drop: () => {},
           isAuthorized: () => true,

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from '../ports/clock.ts'
+import { StreamPart } from './compressed-stream.ts'
 import { encodeMessage, MAX_KEPT_BYTES, RecentEvents } from './recent-events.ts'
 import { type LiveMessage, mergeTextDeltas } from './redacting-sink.ts'
 
@@ -14,7 +15,7 @@ import { type LiveMessage, mergeTextDeltas } from './redacting-sink.ts'
  */
 const BATCH_MS = 30
 const MANY_EVENTS = 50
-const LONG_BATCH_MS = 150
+const LONG_BATCH_MS = 250
 const KEEP_ALIVE_MS = 15_000
 /**
  * A viewer with more unsent bytes is disconnected. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once. The
@@ -26,9 +27,11 @@ const RECONNECT_MS = 1000
 const FORGET_MS = 5 * 60_000
 /** How often the viewers' credentials are checked, also while there are no events. */
 const CHECK_MS = 1000
+const KEEP_ALIVE = StreamPart.of(Buffer.from(':\n\n'))
+const RETRY = StreamPart.of(Buffer.from(`retry: ${RECONNECT_MS}\n`))
 
 interface Viewer {
-  send(chunk: Buffer): void
+  send(part: StreamPart): void
   /** Bytes that were sent but that the client has not received yet. */
   unsentBytes(): number
   /** Contract: closes the connection at once. */
@@ -53,7 +56,10 @@ export class EventStream {
   readonly #recent: RecentEvents
   readonly #viewers = new Map<Viewer, AbortController>()
   readonly #closed = new AbortController()
-  #pending: LiveMessage[] = []
+  /** Text that the next piece may be added to. */
+  #text: LiveMessage | undefined
+  /** Whether the next batch is waited for. */
+  #isWaiting = false
   #batchMs = BATCH_MS
   #hadViewer = false
   readonly #onWanted: () => () => void
@@ -74,17 +80,20 @@ export class EventStream {
 
   send(event: LiveMessage): void {
     if (this.#closed.signal.aborted || !this.#hadViewer) return
-    const merged = mergeTextDeltas(this.#pending.at(-1), event)
-    if (merged) this.#pending[this.#pending.length - 1] = merged
-    else if (this.#pending.push(event) === 1)
-      void this.#clock.sleep(this.#batchMs, this.#closed.signal).then(() => this.#flush())
+    const merged = mergeTextDeltas(this.#text, event)
+    if (!merged) this.#addText()
+    if (merged ?? event.name === 'delta') this.#text = merged ?? event
+    else this.#recent.add(event)
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    void this.#clock.sleep(this.#batchMs, this.#closed.signal).then(() => this.#flush())
   }
 
   /** Contract: sends the viewer new events, and first those after the id `last`. Call the result when it leaves. */
   join(viewer: Viewer, last: string | undefined): () => void {
     if (!this.#hadViewer) this.#onUnwanted = this.#onWanted()
     this.#hadViewer = true
-    for (const chunk of this.#greeting(last)) viewer.send(chunk)
+    viewer.send(this.#greeting(last))
     const left = new AbortController()
     this.#viewers.set(viewer, left)
     void this.#keepAlive(viewer, left.signal)
@@ -97,11 +106,10 @@ export class EventStream {
   /** Events were left out: the viewers must fetch everything anew. */
   reset(): void {
     if (!this.#hadViewer) return
-    this.#pending = []
-    this.#recent.forget()
+    this.#forget()
     const reset = { reason: 'events were left out: fetch everything anew' }
     const message = encodeMessage('reset', reset, this.#recent.lastId())
-    for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, [message])
+    for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, message)
   }
 
   viewers(): number {
@@ -128,34 +136,46 @@ export class EventStream {
   }
 
   /** What a viewer gets first: the server's time, and the events that it missed, or that it missed too many. */
-  #greeting(last: string | undefined): readonly Buffer[] {
+  #greeting(last: string | undefined): StreamPart {
     const recent = this.#recent
-    const missed = last === undefined ? { id: recent.lastId(), chunks: [] } : recent.after(last)
+    const missed = last === undefined ? { id: recent.lastId(), parts: [] } : recent.after(last)
     const hello = encodeMessage('hello', { now: this.#clock.now() }, missed?.id ?? recent.lastId())
     const reset = { last, reason: 'later events are not kept: fetch everything anew' }
-    const chunks = missed?.chunks ?? [encodeMessage('reset', reset, recent.lastId())]
-    return [Buffer.concat([Buffer.from(`retry: ${RECONNECT_MS}\n`), hello]), ...chunks]
+    const parts = missed?.parts ?? [encodeMessage('reset', reset, recent.lastId())]
+    return StreamPart.join([RETRY, hello, ...parts])
+  }
+
+  #addText(): void {
+    if (this.#text) this.#recent.add(this.#text)
+    this.#text = undefined
   }
 
   #flush(): void {
+    this.#isWaiting = false
+    this.#addText()
+    const count = this.#recent.addedCount()
     // Forgotten meanwhile.
-    if (this.#pending.length === 0) return
-    this.#batchMs = this.#pending.length < MANY_EVENTS ? BATCH_MS : LONG_BATCH_MS
-    const chunks = this.#recent.add(this.#pending)
-    this.#pending = []
+    if (count === 0) return
+    this.#batchMs = count < MANY_EVENTS ? BATCH_MS : LONG_BATCH_MS
+    const part = this.#recent.takeAdded()
     this.#dropUnauthorized()
-    for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, chunks)
+    for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, part)
   }
 
-  #sendTo(viewer: Viewer, chunks: readonly Buffer[]): void {
+  #forget(): void {
+    this.#text = undefined
+    this.#recent.forget()
+  }
+
+  #sendTo(viewer: Viewer, part: StreamPart): void {
     if (viewer.unsentBytes() > MAX_UNSENT_BYTES) this.#disconnect(viewer)
-    else for (const chunk of chunks) viewer.send(chunk)
+    else viewer.send(part)
   }
 
   async #keepAlive(viewer: Viewer, left: AbortSignal): Promise<void> {
     while (!left.aborted) {
       await this.#clock.sleep(KEEP_ALIVE_MS, left)
-      if (!left.aborted) this.#sendTo(viewer, [Buffer.from(':\n\n')])
+      if (!left.aborted) this.#sendTo(viewer, KEEP_ALIVE)
     }
   }
 
@@ -196,7 +216,6 @@ export class EventStream {
     if (this.#viewers.size > 0 || period !== this.#emptyPeriods || this.#closed.signal.aborted) return
     this.#hadViewer = false
     this.#onUnwanted()
-    this.#pending = []
-    this.#recent.forget()
+    this.#forget()
   }
 }

@@ -3,7 +3,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Context as HonoContext } from 'hono'
 import type { Authentication } from './auth.ts'
-import { acceptsGzip, compressPart, GZIP_HEADER } from './compressed-stream.ts'
+import { acceptsGzip, GZIP_HEADER } from './compressed-stream.ts'
 import { httpError } from './error-response.ts'
 import type { EventStream } from './event-stream.ts'
 import { HEADERS, type HonoEnv, readCredentials } from './middleware.ts'
@@ -32,7 +32,7 @@ export function streamEvents(c: HonoContext<HonoEnv>, { live, access }: EventSou
   if (isCompressed) outgoing.write(GZIP_HEADER)
   const leave = live.join(
     {
-      send: (chunk) => outgoing.write(isCompressed ? compressPart(chunk) : chunk),
+      send: (part) => outgoing.write(isCompressed ? part.compressed : part.plain),
       unsentBytes: () => outgoing.writableLength,
       drop: () => outgoing.destroy(),
       isAuthorized: () => access.credentialOf(credentials) !== undefined,

@@ -1,97 +1,168 @@
 /** The last events as they were sent, numbered without gaps, so that a viewer can continue where it left off. */
 
-import { eventLine } from '../trace/event-line.ts'
+import type { RunRef } from '../ports/run-sink.ts'
+import { eventLine, idFields } from '../trace/event-line.ts'
+import { StreamPart } from './compressed-stream.ts'
 import type { LiveMessage } from './redacting-sink.ts'
 
-/** At 10,000 events a second this is two seconds, in which a viewer can reconnect; otherwise hours. */
+/** Not compressed. At 10,000 events a second this is two seconds, in which a viewer can reconnect; otherwise hours. */
 export const MAX_KEPT_BYTES = 8 * 1024 * 1024
-/**
- * Small batches are collected in blocks, so that all viewers that reconnect are sent the same few buffers. Large ones
- * are divided, so that their end is kept even if the whole is too much.
- */
-const BLOCK_BYTES = 256 * 1024
+/** More is divided, so that its end is kept even if the whole is too much. */
+const PART_BYTES = 256 * 1024
+/** So many small parts are joined, so that a viewer that reconnects after hours is sent few of them. */
+const JOINED_PARTS = 64
+const SMALL_BYTES = PART_BYTES / JOINED_PARTS
+/** A UTF-16 unit takes at most so many bytes in UTF-8. */
+const MAX_UNIT_BYTES = 3
+/** Text is encoded when it is so long: less would cost more calls, more would live longer. */
+const TEXT_LENGTH = 8192
+const MAX_KNOWN_RUNS = 100
 
-interface Block {
+interface KeptPart {
   /** The numbers of its first and last event. */
   readonly first: number
-  last: number
-  readonly bytes: Buffer
-  /** So many bytes are used; they never change again. */
-  length: number
-  /** The used bytes, the same buffer for all viewers as long as none are added. */
-  used?: Buffer
+  readonly last: number
+  readonly part: StreamPart
 }
 
 export class RecentEvents {
   readonly #idPrefix: string
-  readonly #blocks: Block[] = []
+  /** Cache of `idFields` by run. */
+  readonly #idFields = new Map<string, string>()
+  readonly #kept: KeptPart[] = []
   #keptBytes = 0
-  #seq = 0
+  /** So many of the last parts are small, and not joined yet. */
+  #smallParts = 0
+  /** The number of the last event that was added. */
+  #added = 0
+  /** The number of the last event that is in the buffer or in a part, and that of the last one in a part. */
+  #encoded = 0
+  #ended = 0
+  /** The number of the last event that `takeAdded` has returned. */
+  #taken = 0
+  /** Events that are not in the buffer yet. */
+  #text = ''
+  /**
+   * Events that are in no part yet. Its memory is used again and again, and nothing else is kept of events, neither
+   * objects nor strings: with thousands a second, collecting what lives a little longer would cost more than the rest.
+   */
+  #buffer = Buffer.alloc(0)
+  #length = 0
+  /** Parts that `takeAdded` has not returned. */
+  #parts: KeptPart[] = []
 
   constructor(idPrefix: string) {
     this.#idPrefix = idPrefix
   }
 
-  /** Contract: numbers and keeps the events; returns them as they are sent, to all viewers alike. */
-  add(events: readonly LiveMessage[]): readonly Buffer[] {
-    const chunks: Buffer[] = []
-    let [text, first] = ['', this.#seq + 1]
-    for (const [i, message] of events.entries()) {
-      this.#seq += 1
-      const json = message.name === 'event' ? eventLine(message.data) : JSON.stringify(message.data)
-      text += messageText(message.name, json, this.lastId())
-      if (text.length < BLOCK_BYTES && i < events.length - 1) continue
-      const chunk = Buffer.from(text)
-      this.#keep(chunk, first)
-      chunks.push(chunk)
-      ;[text, first] = ['', this.#seq + 1]
-    }
-    return chunks
+  /** Contract: numbers the event. */
+  add(message: LiveMessage): void {
+    this.#added += 1
+    const { name, data } = message
+    const json = name === 'event' ? eventLine(data, this.#idFieldsOf(data)) : JSON.stringify(data)
+    this.#text += messageText(name, json, this.#idOf(this.#added))
+    if (this.#text.length >= TEXT_LENGTH) this.#encode()
   }
 
+  /** The number of events that were added since `takeAdded`. */
+  addedCount(): number {
+    return this.#added - this.#taken
+  }
+
+  /** Contract: the events that were added since the last call, as they are sent, to all viewers alike. Keeps them. */
+  takeAdded(): StreamPart {
+    if (this.#text !== '') this.#encode()
+    this.#endPart()
+    const parts = this.#parts
+    this.#parts = []
+    this.#taken = this.#added
+    for (const each of parts) this.#keep(each)
+    return StreamPart.join(parts.map(({ part }) => part))
+  }
+
+  /** Contract: the id of the last event that was taken. */
   lastId(): string {
-    return `${this.#idPrefix}.${this.#seq}`
+    return this.#idOf(this.#taken)
   }
 
   /** Contract: nothing is kept; earlier ids are unknown from now on. */
   forget(): void {
-    this.#blocks.length = 0
+    this.#kept.length = 0
     this.#keptBytes = 0
+    this.#smallParts = 0
+    this.#parts = []
+    this.#text = ''
+    this.#length = 0
+    this.#buffer = Buffer.alloc(0)
     // Skips a number: the last id must be unknown, too, because events are not numbered while there is no viewer.
-    this.#seq += 1
+    this.#added += 1
+    this.#encoded = this.#added
+    this.#ended = this.#added
+    this.#taken = this.#added
   }
 
   /** Contract: the events after the id; undefined if some are no longer kept, or the id is unknown. */
-  after(id: string): { readonly id: string; readonly chunks: readonly Buffer[] } | undefined {
-    const prefix = `${this.#idPrefix}.`
-    const at = id.startsWith(prefix) ? Number(id.slice(prefix.length)) : Number.NaN
-    const first = this.#blocks[0]?.first ?? this.#seq + 1
-    if (!Number.isInteger(at) || at > this.#seq || at < first - 1) return undefined
-    const later = this.#blocks.filter(({ last }) => last > at)
-    return { id: `${prefix}${at}`, chunks: later.map((block) => this.#eventsAfter(block, at)) }
+  after(id: string): { readonly id: string; readonly parts: readonly StreamPart[] } | undefined {
+    const prefix = this.#idPrefix
+    const at = id.startsWith(`${prefix}.`) ? Number(id.slice(prefix.length + 1)) : Number.NaN
+    const first = this.#kept[0]?.first ?? this.#taken + 1
+    if (!Number.isInteger(at) || at > this.#taken || at < first - 1) return undefined
+    const later = this.#kept.filter(({ last }) => last > at)
+    return { id: this.#idOf(at), parts: later.map((each) => this.#eventsAfter(each, at)) }
   }
 
-  #eventsAfter(block: Block, at: number): Buffer {
-    const { first, bytes, length } = block
-    if (block.used?.length !== length) block.used = bytes.subarray(0, length)
-    if (at < first) return block.used
+  #idFieldsOf(run: RunRef): string {
+    const known = this.#idFields.get(run.run_id)
+    if (known !== undefined) return known
+    if (this.#idFields.size === MAX_KNOWN_RUNS) this.#idFields.clear()
+    const fields = idFields(run)
+    this.#idFields.set(run.run_id, fields)
+    return fields
+  }
+
+  #idOf(number: number): string {
+    return `${this.#idPrefix}.${number}`
+  }
+
+  #eventsAfter({ first, part }: KeptPart, at: number): StreamPart {
+    if (at < first) return part
     // Line feeds in data are escaped, so nothing but the field itself looks like this.
-    return bytes.subarray(bytes.indexOf(idField(`${this.#idPrefix}.${at + 1}`)), length)
+    const { plain } = part
+    return StreamPart.of(plain.subarray(plain.indexOf(idField(this.#idOf(at + 1)))))
   }
 
-  #keep(chunk: Buffer, first: number): void {
-    const [tail, last] = [this.#blocks.at(-1), this.#seq]
-    this.#keptBytes += chunk.length
-    if (tail && tail.length + chunk.length <= tail.bytes.length) {
-      chunk.copy(tail.bytes, tail.length)
-      tail.length += chunk.length
-      tail.last = last
-    } else {
-      const bytes = chunk.length < BLOCK_BYTES ? Buffer.alloc(BLOCK_BYTES) : chunk
-      if (bytes !== chunk) chunk.copy(bytes)
-      this.#blocks.push({ first, last, bytes, length: chunk.length })
-    }
-    while (this.#keptBytes > MAX_KEPT_BYTES) this.#keptBytes -= this.#blocks.shift()?.length ?? this.#keptBytes
+  #encode(): void {
+    const most = MAX_UNIT_BYTES * this.#text.length
+    if (most > this.#buffer.length - this.#length) this.#endPart()
+    if (most > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(Math.max(PART_BYTES, most))
+    this.#length += this.#buffer.write(this.#text, this.#length)
+    this.#text = ''
+    this.#encoded = this.#added
+  }
+
+  /** What is in the buffer becomes a part. */
+  #endPart(): void {
+    if (this.#length === 0) return
+    const part = StreamPart.of(this.#buffer.subarray(0, this.#length))
+    this.#parts.push({ first: this.#ended + 1, last: this.#encoded, part })
+    this.#ended = this.#encoded
+    this.#length = 0
+    if (this.#buffer.length > PART_BYTES) this.#buffer = Buffer.alloc(0)
+  }
+
+  #keep(added: KeptPart): void {
+    this.#kept.push(added)
+    this.#keptBytes += added.part.length
+    this.#smallParts = added.part.length < SMALL_BYTES ? this.#smallParts + 1 : 0
+    if (this.#smallParts === JOINED_PARTS) this.#joinSmall()
+    while (this.#keptBytes > MAX_KEPT_BYTES) this.#keptBytes -= this.#kept.shift()?.part.length ?? this.#keptBytes
+  }
+
+  #joinSmall(): void {
+    const small = this.#kept.splice(-JOINED_PARTS)
+    const [first, last] = [small[0]?.first ?? 0, small.at(-1)?.last ?? 0]
+    this.#kept.push({ first, last, part: StreamPart.join(small.map(({ part }) => part)) })
+    this.#smallParts = 0
   }
 }
 
@@ -101,5 +172,5 @@ const messageText = (name: string, json: string, id: string): string =>
   `${idField(id)}event: ${name}\ndata: ${json}\n\n`
 
 /** Contract: one message of the stream. */
-export const encodeMessage = (name: string, data: unknown, id: string): Buffer =>
-  Buffer.from(messageText(name, JSON.stringify(data), id))
+export const encodeMessage = (name: string, data: unknown, id: string): StreamPart =>
+  StreamPart.of(Buffer.from(messageText(name, JSON.stringify(data), id)))

@@ -9,7 +9,7 @@ const POLL_MS = 5000
 /** Minimum pause between two reads of the status, because with a busy queue the wake signal rings constantly. */
 const PAUSE_MS = 250
 /** After a read, so many times its duration passes: viewers take at most a small part of the kernel's time. */
-const PAUSE_FACTOR = 50
+const PAUSE_FACTOR = 100
 /** A page that stands still for longer looks broken. The first read may be slow, because everything is cold. */
 const LONGEST_PAUSE_MS = 3000
 
