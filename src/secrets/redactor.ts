@@ -1,6 +1,7 @@
 /** Replaces secrets by their names in every text that is stored or leaves the process. */
 
 import { truncateText } from '../domain/truncate.ts'
+import { RecentResults } from './recent-results.ts'
 import { MAX_PATTERN_LENGTH, REDACTED_MARK, redactLookalikes } from './secret-heuristics.ts'
 import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } from './secret-matcher.ts'
 
@@ -15,26 +16,15 @@ export interface RedactingStream {
   end(): string
 }
 
-const MAX_CACHED_LENGTH = 32
-const MAX_CACHED = 2000
-/** True for texts that go into the cache of long texts. Above the upper bound they would use too much memory. */
-const isLong = ({ length }: string): boolean => length >= 500 && length <= 100_000
-const MAX_LATEST = 8
-
 export class Redactor {
   /** The names of the known secrets by their values. A secret stays known until the process ends. */
   readonly #known = new Map<string, string>()
   readonly #guessed = new Set<string>()
   #knownMatcher: SecretMatcher | undefined
   #guessedMatcher: SecretMatcher | undefined
-  /** Cache of short texts without known secrets: records repeat the same texts. */
-  #withoutKnown = new Set<string>()
-  /** The same kind of cache for `redact`: texts without known or possible secrets. */
-  #withoutAny = new Set<string>()
-  /**
-   * Recent long texts without known secrets: each passes here several times, for the journal, the trace and observers.
-   */
-  #latest: string[] = []
+  /** Results of `redactKnown` and of `redact`. */
+  #knownResults = new RecentResults()
+  #results = new RecentResults()
 
   /** Contract: from now on the value appears in no text that is stored or sent. */
   addSecret(name: string, value: string): void {
@@ -53,9 +43,8 @@ export class Redactor {
   #resetCaches(): void {
     this.#knownMatcher = undefined
     this.#guessedMatcher = undefined
-    this.#withoutKnown = new Set()
-    this.#withoutAny = new Set()
-    this.#latest = []
+    this.#knownResults = new RecentResults()
+    this.#results = new RecentResults()
   }
 
   #matchers(): { readonly sure: SecretMatcher; readonly unsure: SecretMatcher } {
@@ -66,25 +55,23 @@ export class Redactor {
 
   /** Contract: returns the text without known secrets in any encoding; nothing else changes. */
   redactKnown = (text: string): string => {
-    if (isLong(text) ? this.#latest.includes(text) : this.#withoutKnown.has(text)) return text
+    const known = this.#knownResults.get(text)
+    if (known !== undefined) return known
     const { sure } = this.#matchers()
-    if (sure.isEmpty) return text
-    const { ranges } = sure.find(text)
-    if (ranges.length > 0) return replaceRanges(text, ranges)
-    if (isLong(text)) this.#latest = [text, ...this.#latest.slice(0, MAX_LATEST - 1)]
-    else if (text.length <= MAX_CACHED_LENGTH && this.#withoutKnown.size < MAX_CACHED) this.#withoutKnown.add(text)
-    return text
+    const result = sure.isEmpty ? text : replaceRanges(text, sure.find(text).ranges)
+    this.#knownResults.set(text, result)
+    return result
   }
 
   /** Contract: like `redactKnown`, but also removes values that may be secrets and texts that look like one. */
   redact = (text: string): string => {
-    if (this.#withoutAny.has(text)) return text
+    const known = this.#results.get(text)
+    if (known !== undefined) return known
     const hidden = this.redactKnown(text)
     const { unsure } = this.#matchers()
-    const left = redactLookalikes(unsure.isEmpty ? hidden : replaceRanges(hidden, unsure.find(hidden).ranges))
-    if (left === text && text.length <= MAX_CACHED_LENGTH && this.#withoutAny.size < MAX_CACHED)
-      this.#withoutAny.add(text)
-    return left
+    const result = redactLookalikes(unsure.isEmpty ? hidden : replaceRanges(hidden, unsure.find(hidden).ranges))
+    this.#results.set(text, result)
+    return result
   }
 
   /**

@@ -25,19 +25,21 @@ const SECRET_PATTERNS: readonly RegExp[] = [
   new RegExp(`(cookie${ASSIGNMENT}[\\w.-]+=)[^\\s"'\\\\;]+`, 'gi'),
   new RegExp(`(${START}bearer\\s+)[\\w.~+/-]{12,}=*`, 'gi'),
   new RegExp(`((?:${NAMES})${ASSIGNMENT})${GUESSED}`, 'gi'),
-  /(:\/\/[^\s/:@"']{0,100}:)[^\s/@"']+(?=@)/g,
   new RegExp(`()${START}(?:sk|pk|rk)[-_](?:[A-Za-z]+[-_]){0,2}[A-Za-z0-9_-]{16,}`, 'g'),
   new RegExp(`()${START}(?:gh[pousr]|npm|hf|glpat|github_pat|xox[abeprs])[-_][\\w-]{16,}`, 'g'),
   new RegExp(`()${START}(?:(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\\w-]{30,}|eyJ[\\w-]{8,}\\.eyJ[\\w-]{8,}\\.[\\w-]+)`, 'g'),
   /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(?=-----END|$)/g,
 ]
 
+/** The password in a URL. Apart from the others, because many texts contain URLs, and few of these words. */
+const URL_PASSWORD = /(:\/\/[^\s/:@"']{0,100}:)[^\s/@"']+(?=@)/g
+
 /**
  * A text that matches one of the patterns contains one of these: this single test usually makes the others unnecessary.
  */
 const QUICK_CHECK = new RegExp(
   [
-    /authorization|key|token|cookie|bearer|secret|passw|credential|:\/\//,
+    /authorization|key|token|cookie|bearer|secret|passw|credential/,
     /[spr]k[-_]|gh[pousr]_|npm_|hf_|glpat|_pat|xox|AKIA|ASIA|AIza|eyJ/,
   ]
     .map(({ source }) => source)
@@ -53,8 +55,10 @@ export const MAX_PATTERN_LENGTH = 200
 export const REDACTED_MARK = '(secret)'
 
 export function redactLookalikes(text: string): string {
-  if (text.length < MIN_LENGTH || !QUICK_CHECK.test(text)) return text
-  return SECRET_PATTERNS.reduce((left, look) => left.replace(look, `$1${REDACTED_MARK}`), text)
+  if (text.length < MIN_LENGTH) return text
+  const replace = (left: string, look: RegExp): string => left.replace(look, `$1${REDACTED_MARK}`)
+  const rest = text.includes('://') ? replace(text, URL_PASSWORD) : text
+  return QUICK_CHECK.test(rest) ? SECRET_PATTERNS.reduce(replace, rest) : rest
 }
 
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i
