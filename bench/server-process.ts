@@ -19,13 +19,20 @@ export async function nextMessage<T extends { readonly kind: string }>(
   kind: T['kind'],
 ): Promise<T> {
   let stderr = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+  const hear = (text: string): void => {
     stderr += text
+  }
+  child.stderr?.setEncoding('utf8').on('data', hear)
+  const over = new AbortController()
+  const { signal } = over
+  const gone = once(child, 'exit', { signal }).then(([code, ended]) => {
+    throw new Error(`the process ended with ${ended ?? code}\n${stderr}`)
   })
-  const gone = once(child, 'exit').then(([code, signal]) => {
-    throw new Error(`the process ended with ${signal ?? code}\n${stderr}`)
-  })
-  const [message] = (await Promise.race([once(child, 'message'), gone])) as [T]
+  const [message] = (await Promise.race([once(child, 'message', { signal }), gone]).finally(() => {
+    child.stderr?.off('data', hear)
+    gone.catch(() => undefined)
+    over.abort()
+  })) as [T]
   if (message.kind !== kind) throw new Error(`the process sent ${message.kind} instead of ${kind}`)
   return message
 }

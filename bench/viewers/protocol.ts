@@ -1,6 +1,6 @@
 /** Messages between the processes of the viewers suite, sent over Node's IPC channel. */
 
-/** `work`: sessions work without a pause. `publish`: the events of recorded runs are published, so many a second. */
+/** `work`: a session works without a pause. `publish`: the events of recorded runs are published, so many a second. */
 export type KernelLoad = { readonly kind: 'work' } | { readonly kind: 'publish'; readonly perSecond: number }
 
 export interface KernelOrder {
@@ -21,14 +21,20 @@ export interface Watching {
   readonly kind: 'watching'
 }
 
-export type WatchRequest = { readonly kind: 'stop' }
+/** read: count what was received; stop: leave, and report. */
+export type WatchRequest = { readonly kind: 'read' | 'stop' }
+
+/** What was received until now is counted. */
+export interface HaveRead {
+  readonly kind: 'have read'
+}
 
 /** What all viewers together have received. */
 export interface Watched {
   readonly kind: 'watched'
   readonly events: number
-  /** Of one viewer. */
-  readonly eventsPerSecond: number
+  /** CPU time of their process. */
+  readonly cpuMs: number
   readonly bytes: number
   /** How often a viewer left and continued after the last event that it had. */
   readonly resumes: number

@@ -1,47 +1,24 @@
 /**
- * The viewers suite: what 20 viewers of live events cost. A kernel that works without a pause is measured with and
- * without viewers, in turn; so is one that publishes 10,000 events a second, whose viewers leave and continue: each
- * must get every event once.
+ * The viewers suite: what 20 viewers of live events cost. Two kernels that work without a pause, one with viewers, run
+ * in turn, a second each, while the other one is stopped: so both meet the same machine. So do two that publish 10,000
+ * events a second. The viewers leave and continue: each must get every event once.
  */
 
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { atLeast, atMost, type Bar } from '../bars.ts'
-import type { ServerReady, ServerRequest, ServerUse } from '../http/protocol.ts'
 import { machineNow } from '../machine.ts'
 import { medianOf } from '../measure.ts'
 import { lower, quotient } from '../ratios.ts'
 import { barsTable, headOf, table, whole } from '../report.ts'
-import { askProcess, nextMessage, startProcess, stopProcess } from '../server-process.ts'
 import type { Scale, SuiteOptions, SuiteResults } from '../suite.ts'
-import type { KernelLoad, KernelOrder, Watched, Watching, WatchOrder, WatchRequest } from './protocol.ts'
-
-interface Plan {
-  readonly rounds: number
-  readonly perSecond: number
-  /** Until measuring starts, while code is compiled. */
-  readonly warmUpMs: number
-  readonly ms: number
-  /** A viewer stays for at most so long, then leaves and continues. */
-  readonly stayMs: number
-}
+import { measureInTurn, type Plan, type Round } from './in-turn.ts'
+import type { KernelLoad } from './protocol.ts'
 
 const VIEWERS = 20
-const PLANS: Readonly<Record<Scale, Plan>> = {
-  full: { rounds: 7, perSecond: 10_000, warmUpMs: 5000, ms: 15_000, stayMs: 12_000 },
-  quick: { rounds: 3, perSecond: 10_000, warmUpMs: 3000, ms: 5000, stayMs: 12_000 },
-  smoke: { rounds: 1, perSecond: 1000, warmUpMs: 100, ms: 1500, stayMs: 1000 },
-}
-
-interface Round {
-  readonly load: KernelLoad['kind']
-  readonly viewers: number
-  readonly seconds: number
-  readonly steps: number
-  readonly cpuMs: number
-  readonly loopP99Ms: number
-  readonly watched: Watched | undefined
+const PLANS: Readonly<Record<Scale, Plan & { readonly rounds: number; readonly perSecond: number }>> = {
+  full: { rounds: 7, perSecond: 10_000, warmUpMs: 8000, slices: 16, sliceMs: 1000, stayMs: 12_000 },
+  quick: { rounds: 3, perSecond: 10_000, warmUpMs: 8000, slices: 8, sliceMs: 1000, stayMs: 12_000 },
+  smoke: { rounds: 1, perSecond: 1000, warmUpMs: 100, slices: 2, sliceMs: 700, stayMs: 1000 },
 }
 
 interface ViewersResults extends SuiteResults {
@@ -55,35 +32,39 @@ export async function measureViewers({ scale, folder, say }: SuiteOptions): Prom
   const loads: readonly KernelLoad[] = [{ kind: 'work' }, { kind: 'publish', perSecond: plan.perSecond }]
   const rounds: Round[] = []
   for (let round = 1; round <= plan.rounds; round += 1)
-    // Either comes first in every other round, so that neither always has the quieter machine.
-    for (const load of loads)
-      for (const viewers of round % 2 === 0 ? [VIEWERS, 0] : [0, VIEWERS]) {
-        say(`round ${round} of ${plan.rounds}: ${titleOf(load.kind)}, ${viewers} viewers`)
-        rounds.push(await measureRound(join(folder, `${load.kind}-${viewers}-${round}`), load, viewers, plan))
-      }
+    for (const load of loads) {
+      say(`round ${round} of ${plan.rounds}: ${titleOf(load.kind)}, 0 and ${VIEWERS} viewers in turn`)
+      rounds.push(...(await measureInTurn(join(folder, `${load.kind}-${round}`), load, [0, VIEWERS], plan)))
+    }
   const ratios = [
-    lower('time of a step, 20 viewers against none', againstNone(rounds, 'work', timeOf)),
-    lower('CPU of a step, 20 viewers against none', againstNone(rounds, 'work', cpuOf)),
+    lower('time of a step, 20 viewers against none', medianOf(ratiosToNone(rounds, 'work', timeOf))),
+    lower('CPU of a step, 20 viewers against none', medianOf(ratiosToNone(rounds, 'work', cpuOf))),
   ]
-  const bars = [...countingBars(rounds), ...(scale === 'smoke' ? [] : timeBars(rounds, plan, ratios))]
+  const bars = [...countingBars(rounds), ...(scale === 'smoke' ? [] : timeBars(rounds, plan.perSecond, ratios))]
   return { suite: 'viewers', scale, at: new Date().toISOString(), machine, rounds, bars, ratios }
 }
 
-const TITLES = { work: 'sessions at work', publish: 'events of recorded runs' } as const
+const TITLES = { work: 'a session at work', publish: 'events of recorded runs' } as const
 const titleOf = (kind: KernelLoad['kind']): string => TITLES[kind]
 
 const timeOf = ({ seconds, steps }: Round): number => seconds / steps
 const cpuOf = ({ cpuMs, steps }: Round): number => cpuMs / steps
+const receivedBy = ({ watched, runSeconds }: Round): number =>
+  watched ? watched.events / VIEWERS / runSeconds : Number.NaN
 const cpuShareOf = ({ cpuMs, seconds }: Round): number => cpuMs / 1000 / seconds
 
 const roundsOf = (rounds: readonly Round[], load: Round['load'], viewers: number): readonly Round[] =>
   rounds.filter((round) => round.load === load && round.viewers === viewers)
 
-/** Contract: the median of the ratios of the rounds; two of one round follow each other, on the same machine. */
-function againstNone(rounds: readonly Round[], load: Round['load'], measureOf: (round: Round) => number): number {
+/** Contract: with viewers against none, for each round; the two of a round ran in turn. */
+function ratiosToNone(
+  rounds: readonly Round[],
+  load: Round['load'],
+  measureOf: (round: Round) => number,
+): readonly number[] {
   const alone = roundsOf(rounds, load, 0).map(measureOf)
   const watched = roundsOf(rounds, load, VIEWERS).map(measureOf)
-  return medianOf(watched.map((value, i) => quotient(value, alone[i]) ?? Number.NaN))
+  return watched.map((value, i) => quotient(value, alone[i]) ?? Number.NaN)
 }
 
 const COUNT = { unit: '', digits: 0 }
@@ -99,12 +80,12 @@ function countingBars(rounds: readonly Round[]): readonly Bar[] {
   ]
 }
 
-function timeBars(rounds: readonly Round[], { perSecond }: Plan, ratios: SuiteResults['ratios']): readonly Bar[] {
+function timeBars(rounds: readonly Round[], perSecond: number, ratios: SuiteResults['ratios']): readonly Bar[] {
   const [time, cpu] = ratios.map(({ value }) => (value === null ? null : 100 * (value - 1)))
   const publishing = roundsOf(rounds, 'publish', VIEWERS)
   const alone = roundsOf(rounds, 'publish', 0)
   const shares = publishing.map((round, i) => cpuShareOf(round) - cpuShareOf(alone[i] ?? round))
-  const received = publishing.map(({ watched }) => watched?.eventsPerSecond ?? Number.NaN)
+  const received = publishing.map(receivedBy)
   return [
     atMost('P6', 'kernel at work, slowed by 20 viewers', 5, time, PERCENT),
     atMost('P6', 'kernel at work, CPU for 20 viewers', 5, cpu, PERCENT),
@@ -114,55 +95,25 @@ function timeBars(rounds: readonly Round[], { perSecond }: Plan, ratios: SuiteRe
   ]
 }
 
-async function measureRound(folder: string, load: KernelLoad, viewers: number, plan: Plan): Promise<Round> {
-  mkdirSync(folder)
-  const kernel = startProcess('viewers/kernel.ts', { folder, load } satisfies KernelOrder)
-  try {
-    const { url, token } = await nextMessage<ServerReady>(kernel, 'ready')
-    const order: WatchOrder = { url, token, viewers, stayMs: plan.stayMs }
-    const watchers = viewers === 0 ? undefined : startProcess('viewers/watch.ts', order)
-    try {
-      if (watchers) await nextMessage<Watching>(watchers, 'watching')
-      await pause(plan.warmUpMs)
-      kernel.send({ kind: 'reset' } satisfies ServerRequest)
-      const began = performance.now()
-      await pause(plan.ms)
-      const { steps, cpuMs, loopP99Ms } = await askProcess<ServerUse>(
-        kernel,
-        { kind: 'read' } satisfies ServerRequest,
-        'use',
-      )
-      const seconds = (performance.now() - began) / 1000
-      const stop: WatchRequest = { kind: 'stop' }
-      const watched = watchers && (await askProcess<Watched>(watchers, stop, 'watched'))
-      if (steps === 0) throw new Error('the kernel did no work')
-      return { load: load.kind, viewers, seconds, steps, cpuMs, loopP99Ms, watched }
-    } finally {
-      if (watchers) await stopProcess(watchers)
-    }
-  } finally {
-    await stopProcess(kernel)
-  }
-}
-
 export function viewersReport(results: ViewersResults): string {
   const groups = (['work', 'publish'] as const).flatMap((load) => [0, VIEWERS].map((viewers) => ({ load, viewers })))
   const rows = groups.map(({ load, viewers }) => {
     const rounds = roundsOf(results.rounds, load, viewers)
     const median = (measureOf: (round: Round) => number): number => medianOf(rounds.map(measureOf))
-    const events = median(({ watched }) => watched?.eventsPerSecond ?? Number.NaN)
     return [
       ...[TITLES[load], String(viewers), whole(median(({ steps, seconds }) => steps / seconds))],
       ...[`${median(cpuOf).toFixed(3)} ms`, `${(100 * median(cpuShareOf)).toFixed(1)} %`],
-      ...[`${median(({ loopP99Ms }) => loopP99Ms).toFixed(1)} ms`, viewers === 0 ? '' : whole(events)],
+      ...[`${median(({ loopP99Ms }) => loopP99Ms).toFixed(1)} ms`, viewers === 0 ? '' : whole(median(receivedBy))],
     ]
   })
   const head = ['', 'viewers', 'steps a second', 'CPU a step', 'CPU of a core', 'loop p99', 'events a second']
+  const slowed = ratiosToNone(results.rounds, 'work', timeOf).map((ratio) => `${(100 * (ratio - 1)).toFixed(1)} %`)
   const watched = results.rounds.flatMap((round) => round.watched ?? [])
   const sum = (key: 'resumes' | 'bytes'): number => watched.reduce((all, each) => all + each[key], 0)
   return [
     ...[...headOf(results), '', table(head, rows), ''],
-    'A step: one of the sessions, or one published run. CPU: time of the process of the kernel, with its threads.',
+    'A step: one of the session, or one published run. CPU: time of the process of the kernel, with its threads.',
+    `Slowed, round by round: ${slowed.join(', ')}.`,
     `The viewers left and continued ${whole(sum('resumes'))} times, and received ${whole(sum('bytes') / 1e6)} MB.`,
     ...['', barsTable(results)],
   ].join('\n')

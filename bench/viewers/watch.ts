@@ -1,71 +1,59 @@
-/** Viewers of the event stream in one process. Each leaves every few seconds and continues where it left off. */
+/**
+ * Viewers of the event stream in one process. Each leaves every few seconds and continues where it left off. They share
+ * the machine with the kernel here, but not in use: so they read what they have received only when they are told to,
+ * or when they leave.
+ */
 
 import { get } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createGunzip } from 'node:zlib'
-import type { Watched, Watching, WatchOrder } from './protocol.ts'
+import { constants, createGunzip } from 'node:zlib'
+import type { HaveRead, Watched, Watching, WatchOrder, WatchRequest } from './protocol.ts'
 
 const { url, token, viewers, stayMs } = JSON.parse(process.argv[2] ?? '') as WatchOrder
 
 /** A viewer is away for at most so long; different for each, so that they do not move together. */
 const AWAY_MS = 600
-const [MESSAGE_END, ID_FIELD] = [Buffer.from('\n\n'), Buffer.from('id: ')]
-const ID_LINE = Buffer.from('\nid: ')
-const LONGEST_ID = 100
 
 const over = new AbortController()
 /** Contract: ends early when the measurement is over. */
 const wait = (ms: number): Promise<unknown> => pause(ms, undefined, { signal: over.signal }).catch(() => undefined)
 const total = { events: 0, bytes: 0, resumes: 0, missing: 0, repeated: 0, resets: 0 }
 
-/**
- * Finds the messages in the stream without parsing their data, which would cost more than sending them. Viewers share
- * the machine with the kernel here, but not in use, so all but the `thorough` ones only count the messages of a piece.
- */
+/** Finds the messages in the stream without parsing their data. */
 class Viewer {
   /** The number of the last event; undefined: none yet. */
   last: number | undefined
   lastId = ''
-  readonly #isThorough: boolean
-  #rest: Buffer = Buffer.alloc(0)
+  #received: Buffer[] = []
+  #texts = createGunzip()
+  /** The begin of a message. */
+  #rest = ''
 
-  constructor(isThorough: boolean) {
-    this.#isThorough = isThorough
+  receive(chunk: Buffer): void {
+    this.#received.push(chunk)
   }
 
-  take(chunk: Buffer): void {
-    total.bytes += chunk.length
-    const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
-    const end = data.lastIndexOf(MESSAGE_END)
-    const complete = data.subarray(0, end < 0 ? 0 : end + MESSAGE_END.length)
-    this.#rest = data.subarray(complete.length)
-    if (this.#isThorough || !this.#takeInOrder(complete))
-      for (const block of complete.toString('latin1').split('\n\n')) this.#count(block)
+  /** Contract: resolves when everything that was received is counted. */
+  async read(): Promise<void> {
+    for (const chunk of this.#received.splice(0)) this.#texts.write(chunk)
+    await new Promise<void>((resolve) => this.#texts.flush(constants.Z_SYNC_FLUSH, resolve))
   }
 
   startAnew(): void {
-    this.#rest = Buffer.alloc(0)
+    this.#texts.destroy()
+    this.#rest = ''
+    this.#texts = createGunzip().on('data', (chunk: Buffer) => this.#take(chunk))
   }
 
-  /** Contract: false, and nothing is counted, unless the messages go on after the last one without a gap. */
-  #takeInOrder(messages: Buffer): boolean {
-    if (messages.indexOf(ID_FIELD) !== 0 || this.last === undefined) return false
-    let [count, lastAt] = [1, 0]
-    for (let at = messages.indexOf(ID_LINE); at > 0; at = messages.indexOf(ID_LINE, at + ID_LINE.length)) {
-      count += 1
-      lastAt = at + 1
-    }
-    const first = idAt(messages, 0)
-    const last = idAt(messages, lastAt)
-    if (first.seq !== this.last + 1 || last.seq !== this.last + count) return false
-    total.events += count
-    this.last = last.seq
-    this.lastId = last.id
-    return true
+  #take(chunk: Buffer): void {
+    total.bytes += chunk.length
+    const messages = `${this.#rest}${chunk.toString('latin1')}`.split('\n\n')
+    this.#rest = messages.pop() ?? ''
+    for (const message of messages) this.#count(message)
   }
 
-  #count(block: string): void {
-    const [, id, number, name] = /(?:^|\n)id: (\S+\.(\d+))\nevent: (\w+)\n/.exec(block) ?? []
+  #count(message: string): void {
+    const [, id, number, name] = /(?:^|\n)id: (\S+\.(\d+))\nevent: (\w+)\n/.exec(message) ?? []
     if (id === undefined) return
     const seq = Number(number)
     this.lastId = id
@@ -86,11 +74,6 @@ class Viewer {
   }
 }
 
-function idAt(messages: Buffer, at: number): { readonly id: string; readonly seq: number } {
-  const [id = ''] = messages.toString('latin1', at + ID_FIELD.length, at + LONGEST_ID).split('\n')
-  return { id, seq: Number(id.slice(id.lastIndexOf('.') + 1)) }
-}
-
 /** Contract: resolves with a function that leaves, when the first data has arrived. */
 function connect(viewer: Viewer): Promise<() => void> {
   viewer.startAnew()
@@ -100,19 +83,15 @@ function connect(viewer: Viewer): Promise<() => void> {
     const headers = { Authorization: `Bearer ${token}`, 'Accept-Encoding': 'gzip', ...resume }
     get(`${url}/api/v1/events`, { headers, agent: false }, (response) => {
       if (response.statusCode !== 200) return reject(new Error(`the stream answered with ${response.statusCode}`))
-      const texts = response.on('error', () => {}).pipe(createGunzip())
-      texts.on('data', (chunk: Buffer) => viewer.take(chunk)).on('error', () => {})
-      const leave = (): void => {
-        texts.destroy()
-        response.destroy()
-      }
-      texts.once('data', () => resolve(leave))
+      response.on('data', (chunk: Buffer) => viewer.receive(chunk)).on('error', () => {})
+      response.once('data', () => resolve(() => response.destroy()))
     }).on('error', reject)
   })
 }
 
 async function watch(n: number): Promise<void> {
-  const viewer = new Viewer(n === 0)
+  const viewer = new Viewer()
+  all.push(viewer)
   let leave = await connect(viewer)
   connected += 1
   if (connected === viewers) reportConnected()
@@ -120,11 +99,13 @@ async function watch(n: number): Promise<void> {
     await wait(stayMs * part(n, round, 1) + 100)
     if (over.signal.aborted) break
     leave()
+    await viewer.read()
     await wait(AWAY_MS * part(n, round, 2))
     leave = await connect(viewer)
     total.resumes += 1
   }
   leave()
+  await viewer.read()
 }
 
 /** Contract: a number between 0 and 1, always the same for the same arguments. */
@@ -135,19 +116,24 @@ const part = (...seeds: readonly number[]): number => {
 
 function reportConnected(): void {
   Object.assign(total, { events: 0, bytes: 0 })
-  began = performance.now()
+  cpuBefore = process.cpuUsage()
   process.send?.({ kind: 'watching' } satisfies Watching)
 }
 
 let connected = 0
-let began = 0
+let cpuBefore = process.cpuUsage()
+const all: Viewer[] = []
 const watching = Array.from({ length: viewers }, (_, n) => watch(n))
-process.once('message', async () => {
+process.on('message', async ({ kind }: WatchRequest) => {
+  if (kind === 'read') {
+    await Promise.all(all.map((viewer) => viewer.read()))
+    process.send?.({ kind: 'have read' } satisfies HaveRead)
+    return
+  }
   over.abort()
-  const seconds = (performance.now() - began) / 1000
-  const eventsPerSecond = total.events / viewers / seconds
   await Promise.all(watching)
-  process.send?.({ kind: 'watched', ...total, eventsPerSecond } satisfies Watched)
+  const { user, system } = process.cpuUsage(cpuBefore)
+  process.send?.({ kind: 'watched', ...total, cpuMs: (user + system) / 1000 } satisfies Watched)
   process.disconnect?.()
 })
 await Promise.all(watching)
