@@ -29,7 +29,7 @@ const questionOptions = (t: TestContext): TaskOptions => ({
 describe('startTask', () => {
   test('gives events, text as it arrives, a question that is answered, and the result', async (t) => {
     const task = await startTask(TASK, questionOptions(t))
-    // Text may come in pieces: its end is held back if a secret begins alike.
+    // Text may come in pieces: its end is held back if a known secret, such as a password of the store, begins alike.
     let seen = ''
     for await (const event of task) {
       if (event.kind === 'delta' && event.delta.kind === 'text') seen += event.delta.text

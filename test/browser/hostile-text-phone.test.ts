@@ -1,0 +1,17 @@
+/** Harmful text in everything that the page shows on a phone, in Chinese. */
+
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { assertHarmlessPlaces } from '../support/hostile-places.ts'
+
+describe('harmful text on the page of a phone', { skip: WITHOUT_CHROMIUM }, () => {
+  let browser: Browser
+  before(async () => {
+    browser = await launchChromium()
+  })
+  after(() => browser?.close())
+
+  test('the page (zh-CN): harmful text does nothing in any place, and is shown as it is', (t) =>
+    assertHarmlessPlaces(t, browser, { locale: 'zh-CN', width: 390 }))
+})
