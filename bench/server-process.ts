@@ -30,7 +30,6 @@ export async function nextMessage<T extends { readonly kind: string }>(
   })
   const [message] = (await Promise.race([once(child, 'message', { signal }), gone]).finally(() => {
     child.stderr?.off('data', hear)
-    gone.catch(() => undefined)
     over.abort()
   })) as [T]
   if (message.kind !== kind) throw new Error(`the process sent ${message.kind} instead of ${kind}`)

@@ -27,22 +27,22 @@ export interface Round {
   readonly steps: number
   readonly cpuMs: number
   readonly loopP99Ms: number
-  /** How long it ran while it was watched, with the time before measuring. */
-  readonly runSeconds: number
+  /** Events that each viewer received a second, until the last slice; undefined: it has no viewers. */
+  readonly received: number | undefined
   readonly watched: Watched | undefined
 }
 
-/** `crews`: so many viewers has each kernel. */
+/** `counts`: how many viewers each kernel has. */
 export async function measureInTurn(
   folder: string,
   load: KernelLoad,
-  crews: readonly number[],
+  counts: readonly number[],
   plan: Plan,
 ): Promise<readonly Round[]> {
   mkdirSync(folder)
   await using ends = new AsyncDisposableStack()
   const kernels: WatchedKernel[] = []
-  for (const viewers of crews) {
+  for (const viewers of counts) {
     const kernel = await WatchedKernel.start(join(folder, String(kernels.length)), load, viewers, plan.stayMs)
     ends.defer(() => kernel.end())
     await kernel.runFor(plan.warmUpMs)
@@ -60,6 +60,8 @@ class WatchedKernel {
   readonly #viewers: number
   readonly #uses: (ServerUse & { readonly seconds: number })[] = []
   #runSeconds = 0
+  /** Events that all viewers together have received. */
+  #events = 0
 
   private constructor(kernel: ChildProcess, watchers: ChildProcess | undefined, viewers: number) {
     this.#kernel = kernel
@@ -103,7 +105,7 @@ class WatchedKernel {
     return {
       ...{ load, viewers: this.#viewers, seconds: sum('seconds'), steps: sum('steps'), cpuMs: sum('cpuMs') },
       loopP99Ms: medianOf(this.#uses.map(({ loopP99Ms }) => loopP99Ms)),
-      ...{ runSeconds: this.#runSeconds, watched },
+      ...{ received: watched && this.#events / this.#viewers / this.#runSeconds, watched },
     }
   }
 
@@ -120,6 +122,6 @@ class WatchedKernel {
     this.#runSeconds += (performance.now() - began) / 1000
     this.#kernel.kill('SIGSTOP')
     const read: WatchRequest = { kind: 'read' }
-    if (this.#watchers) await askProcess<HaveRead>(this.#watchers, read, 'have read')
+    if (this.#watchers) this.#events = (await askProcess<HaveRead>(this.#watchers, read, 'have read')).events
   }
 }

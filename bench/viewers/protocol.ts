@@ -24,17 +24,15 @@ export interface Watching {
 /** read: count what was received; stop: leave, and report. */
 export type WatchRequest = { readonly kind: 'read' | 'stop' }
 
-/** What was received until now is counted. */
+/** How many events all viewers together have received until now. */
 export interface HaveRead {
   readonly kind: 'have read'
+  readonly events: number
 }
 
 /** What all viewers together have received. */
 export interface Watched {
   readonly kind: 'watched'
-  readonly events: number
-  /** CPU time of their process. */
-  readonly cpuMs: number
   readonly bytes: number
   /** How often a viewer left and continued after the last event that it had. */
   readonly resumes: number

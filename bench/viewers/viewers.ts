@@ -49,8 +49,7 @@ const titleOf = (kind: KernelLoad['kind']): string => TITLES[kind]
 
 const timeOf = ({ seconds, steps }: Round): number => seconds / steps
 const cpuOf = ({ cpuMs, steps }: Round): number => cpuMs / steps
-const receivedBy = ({ watched, runSeconds }: Round): number =>
-  watched ? watched.events / VIEWERS / runSeconds : Number.NaN
+const receivedBy = ({ received }: Round): number => received ?? Number.NaN
 const cpuShareOf = ({ cpuMs, seconds }: Round): number => cpuMs / 1000 / seconds
 
 const roundsOf = (rounds: readonly Round[], load: Round['load'], viewers: number): readonly Round[] =>

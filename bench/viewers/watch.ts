@@ -17,7 +17,8 @@ const AWAY_MS = 600
 const over = new AbortController()
 /** Contract: ends early when the measurement is over. */
 const wait = (ms: number): Promise<unknown> => pause(ms, undefined, { signal: over.signal }).catch(() => undefined)
-const total = { events: 0, bytes: 0, resumes: 0, missing: 0, repeated: 0, resets: 0 }
+let events = 0
+const total = { bytes: 0, resumes: 0, missing: 0, repeated: 0, resets: 0 }
 
 /** Finds the messages in the stream without parsing their data. */
 class Viewer {
@@ -26,7 +27,7 @@ class Viewer {
   lastId = ''
   #received: Buffer[] = []
   #texts = createGunzip()
-  /** The begin of a message. */
+  /** The beginning of a message. */
   #rest = ''
 
   receive(chunk: Buffer): void {
@@ -68,7 +69,7 @@ class Viewer {
       total.resets += 1
       return
     }
-    total.events += 1
+    events += 1
     total.missing += Math.max(0, seq - expected)
     total.repeated += seq < expected ? 1 : 0
   }
@@ -115,25 +116,23 @@ const part = (...seeds: readonly number[]): number => {
 }
 
 function reportConnected(): void {
-  Object.assign(total, { events: 0, bytes: 0 })
-  cpuBefore = process.cpuUsage()
+  events = 0
+  total.bytes = 0
   process.send?.({ kind: 'watching' } satisfies Watching)
 }
 
 let connected = 0
-let cpuBefore = process.cpuUsage()
 const all: Viewer[] = []
 const watching = Array.from({ length: viewers }, (_, n) => watch(n))
 process.on('message', async ({ kind }: WatchRequest) => {
   if (kind === 'read') {
     await Promise.all(all.map((viewer) => viewer.read()))
-    process.send?.({ kind: 'have read' } satisfies HaveRead)
+    process.send?.({ kind: 'have read', events } satisfies HaveRead)
     return
   }
   over.abort()
   await Promise.all(watching)
-  const { user, system } = process.cpuUsage(cpuBefore)
-  process.send?.({ kind: 'watched', ...total, cpuMs: (user + system) / 1000 } satisfies Watched)
+  process.send?.({ kind: 'watched', ...total } satisfies Watched)
   process.disconnect?.()
 })
 await Promise.all(watching)

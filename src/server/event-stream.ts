@@ -56,8 +56,8 @@ export class EventStream {
   readonly #recent: RecentEvents
   readonly #viewers = new Map<Viewer, AbortController>()
   readonly #closed = new AbortController()
-  /** Text that the next piece may be added to. */
-  #text: LiveMessage | undefined
+  /** The last message; the next piece of its text may be added to it. */
+  #last: LiveMessage | undefined
   /** Whether the next batch is waited for. */
   #isWaiting = false
   #batchMs = BATCH_MS
@@ -80,10 +80,9 @@ export class EventStream {
 
   send(event: LiveMessage): void {
     if (this.#closed.signal.aborted || !this.#hadViewer) return
-    const merged = mergeTextDeltas(this.#text, event)
-    if (!merged) this.#addText()
-    if (merged ?? event.name === 'delta') this.#text = merged ?? event
-    else this.#recent.add(event)
+    const merged = mergeTextDeltas(this.#last, event)
+    if (!merged) this.#addLast()
+    this.#last = merged ?? event
     if (this.#isWaiting) return
     this.#isWaiting = true
     void this.#clock.sleep(this.#batchMs, this.#closed.signal).then(() => this.#flush())
@@ -145,14 +144,14 @@ export class EventStream {
     return StreamPart.join([RETRY, hello, ...parts])
   }
 
-  #addText(): void {
-    if (this.#text) this.#recent.add(this.#text)
-    this.#text = undefined
+  #addLast(): void {
+    if (this.#last) this.#recent.add(this.#last)
+    this.#last = undefined
   }
 
   #flush(): void {
     this.#isWaiting = false
-    this.#addText()
+    this.#addLast()
     const count = this.#recent.addedCount()
     // Forgotten meanwhile.
     if (count === 0) return
@@ -163,7 +162,7 @@ export class EventStream {
   }
 
   #forget(): void {
-    this.#text = undefined
+    this.#last = undefined
     this.#recent.forget()
   }
 

@@ -35,9 +35,8 @@ export class RecentEvents {
   #smallParts = 0
   /** The number of the last event that was added. */
   #added = 0
-  /** The number of the last event that is in the buffer or in a part, and that of the last one in a part. */
+  /** The number of the last event that is in the buffer or in a part. */
   #encoded = 0
-  #ended = 0
   /** The number of the last event that `takeAdded` has returned. */
   #taken = 0
   /** Events that are not in the buffer yet. */
@@ -97,7 +96,6 @@ export class RecentEvents {
     // Skips a number: the last id must be unknown, too, because events are not numbered while there is no viewer.
     this.#added += 1
     this.#encoded = this.#added
-    this.#ended = this.#added
     this.#taken = this.#added
   }
 
@@ -144,8 +142,8 @@ export class RecentEvents {
   #endPart(): void {
     if (this.#length === 0) return
     const part = StreamPart.of(this.#buffer.subarray(0, this.#length))
-    this.#parts.push({ first: this.#ended + 1, last: this.#encoded, part })
-    this.#ended = this.#encoded
+    const before = this.#parts.at(-1)?.last ?? this.#taken
+    this.#parts.push({ first: before + 1, last: this.#encoded, part })
     this.#length = 0
     if (this.#buffer.length > PART_BYTES) this.#buffer = Buffer.alloc(0)
   }
