@@ -13,6 +13,7 @@ import {
   type SseMessage,
   sendRequest,
 } from './support/http-app.ts'
+import { actingTurn, buildJournal, finalTurn, runStarted } from './support/journals.ts'
 import { freshFolder, waitUntil } from './support/open-app.ts'
 
 const twoStepModel = () =>
@@ -139,6 +140,39 @@ function sendDelta(served: HttpApp, content: string, index: number): void {
   const delta: Delta = { run_id: 'r', session_id: 's', kind: 'result', index, tool: 'bash', status: 'ok', content }
   served.app.service('events').sink.delta(delta)
 }
+
+test('HTTP: with many events, the progress of steps that have ended is left out, that of others is sent', async (t) => {
+  const served = await openHttpApp(t)
+  const viewer = await openEventStream(served)
+  await waitUntil(() => viewer.messages.length > 0)
+  const { sink } = served.app.service('events')
+  const progressOf = (run_id: string, kind: 'call' | 'result'): void => {
+    const about = { run_id, session_id: 's', index: 0, tool: 'poke' }
+    sink.delta(kind === 'call' ? { ...about, kind, args: {} } : { ...about, kind, status: 'ok', content: 'poked' })
+  }
+  const tellRun = (run_id: string): void => {
+    const run = { run_id, session_id: 's' }
+    sink.onRunOpened(run, [])
+    for (const record of buildJournal(runStarted(), ...actingTurn(1), ...finalTurn(2))) {
+      sink.onRecord(run, record)
+      if (record.kind === 'model_answered' && record.turn === 1) progressOf(run_id, 'call')
+      if (record.kind === 'call_intended') progressOf(run_id, 'result')
+    }
+    sink.onRunClosed(run)
+  }
+  for (let i = 0; i < 10; i++) tellRun(`first-${i}`)
+  await waitUntil(hasEnded(viewer, 'first-9'))
+  tellRun('ended')
+  sink.onRunOpened({ run_id: 'open', session_id: 's' }, [])
+  progressOf('open', 'call')
+  const deltasOf = (run_id: string): unknown[] =>
+    messagesNamed(viewer.messages, 'delta').flatMap(({ data }) => (data.run_id === run_id ? [data.kind] : []))
+  await waitUntil(() => deltasOf('open').length > 0)
+  const told = { quiet: deltasOf('first-0'), ended: deltasOf('ended'), open: deltasOf('open') }
+  assert.deepEqual(told, { quiet: ['call', 'result'], ended: [], open: ['call'] })
+  assert.ok(hasEnded(viewer, 'ended')())
+  assertWithoutGaps(viewer.messages)
+})
 
 test('HTTP: the history is bounded: an older event id is answered with a reset', async (t) => {
   const served = await openHttpApp(t)

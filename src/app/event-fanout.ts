@@ -11,7 +11,7 @@ import { AllRuns } from './all-runs.ts'
 import { createRedactingStreams } from './redact-streams.ts'
 
 /** `hiding`: opens a redactor for text that comes in pieces. Records need none, because they are redacted already. */
-export function createEventFanout(hiding: () => RedactingStream): Services['events'] {
+export function createEventFanout(hiding: () => RedactingStream): Omit<Services['events'], 'redactedRecords'> {
   const listeners = new Set<(progress: Progress) => void>()
   const builtins = new Set<(progress: Progress) => void>()
   const allRuns = new AllRuns()

@@ -47,6 +47,7 @@ import type { StopRule } from '../ports/stop-rule.ts'
 import type { Store } from '../ports/store.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
+import type { RedactedRecords } from '../trace/redacted-records.ts'
 import type { AllRuns } from './all-runs.ts'
 import type { UnhandledErrors } from './unhandled-errors.ts'
 
@@ -150,6 +151,8 @@ declare module '../ports/plugin.ts' {
       readonly add: (sink: RunSink) => void
       /** As `add`, for built-in sinks. Records are not frozen for them, so they must not change records. */
       readonly addBuiltin: (sink: RunSink) => void
+      /** For sinks that write or send records. */
+      readonly redactedRecords: RedactedRecords
       /** For built-in viewers of the runs of all processes. */
       readonly allRuns: AllRuns
       /** Number of runs that are open, so that their records are passed on. */

@@ -4,6 +4,8 @@ import { FakeClock } from '../testing/fake-clock.ts'
 import { EventStream } from './event-stream.ts'
 
 const MINUTE = 60_000
+/** So many at once are more than a person reads. */
+const MANY = 50
 
 function openStream() {
   const clock = new FakeClock()
@@ -26,7 +28,7 @@ function openStream() {
         },
         last,
       )
-      return { greeting: sent.join(''), leave }
+      return { greeting: sent.join(''), sent, leave }
     },
   }
 }
@@ -53,5 +55,51 @@ test('HTTP: events are kept for five minutes after the last viewer left; then vi
   const late = join('p.2')
   assert.match(late.greeting, /event: hello\n.*\n\nid: p\.3\nevent: reset\n/)
   assert.doesNotMatch(late.greeting, /nobody/)
+  live.close()
+})
+
+const texts = (sent: readonly string[]): readonly string[] =>
+  [...sent.join('').matchAll(/^data: "(.*)"$/gm)].map(([, text]) => text ?? '')
+
+test('HTTP: with many events, progress comes after them, and not at all if it is overtaken', async () => {
+  const { clock, live, join } = openStream()
+  const { sent } = join()
+  const tell = (data: string): void => live.send({ name: 'status', data })
+  const tellLater = (run_id: string, data: string): void =>
+    live.sendLater(run_id, () => {
+      assert.ok(!data.startsWith('old'), 'it is not even made')
+      return { name: 'status', data }
+    })
+  for (let i = 0; i < MANY; i++) tell('x')
+  await clock.advance(100)
+  sent.length = 0
+  tellLater('a', 'old of a')
+  tellLater('b', 'of b')
+  tell('1')
+  live.overtake('a')
+  tellLater('a', 'new of a')
+  tell('2')
+  await clock.advance(300)
+  assert.deepEqual(texts(sent), ['1', '2', 'of b', 'new of a'])
+  sent.length = 0
+  tellLater('a', 'few')
+  tell('3')
+  live.overtake('a')
+  await clock.advance(100)
+  assert.deepEqual(texts(sent), ['few', '3'], 'with few events, nothing is left out')
+  live.close()
+})
+
+test('HTTP: much progress of one step does not wait: it comes in order, and is not overtaken', async () => {
+  const { clock, live, join } = openStream()
+  const { sent } = join()
+  for (let i = 0; i < MANY; i++) live.send({ name: 'status', data: 'x' })
+  await clock.advance(100)
+  sent.length = 0
+  const numbers = Array.from({ length: 3 * MANY + 10 }, (_, i) => String(i))
+  for (const data of numbers) live.sendLater('a', () => ({ name: 'status', data }))
+  live.overtake('a')
+  await clock.advance(300)
+  assert.deepEqual(texts(sent), numbers.slice(0, 3 * MANY))
   live.close()
 })

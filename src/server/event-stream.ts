@@ -6,8 +6,8 @@
 
 import type { Clock } from '../ports/clock.ts'
 import { StreamPart } from './compressed-stream.ts'
+import { type LiveMessage, mergeTextDeltas } from './live-message.ts'
 import { encodeMessage, MAX_KEPT_BYTES, RecentEvents } from './recent-events.ts'
-import { type LiveMessage, mergeTextDeltas } from './redacting-sink.ts'
 
 /**
  * Events are sent in batches, because many viewers of a busy kernel would cause thousands of writes. After a
@@ -58,6 +58,8 @@ export class EventStream {
   readonly #closed = new AbortController()
   /** The last message; the next piece of its text may be added to it. */
   #last: LiveMessage | undefined
+  /** By run: messages that are made when the next batch is sent, unless an event overtakes them. */
+  readonly #later = new Map<string, (() => LiveMessage)[]>()
   /** Whether the next batch is waited for. */
   #isWaiting = false
   #batchMs = BATCH_MS
@@ -83,9 +85,24 @@ export class EventStream {
     const merged = mergeTextDeltas(this.#last, event)
     if (!merged) this.#addLast()
     this.#last = merged ?? event
-    if (this.#isWaiting) return
-    this.#isWaiting = true
-    void this.#clock.sleep(this.#batchMs, this.#closed.signal).then(() => this.#flush())
+    this.#waitForBatch()
+  }
+
+  /**
+   * Progress of a run. If events come faster than a person reads, it is made and sent last in the batch, and not at all
+   * if `overtake` is called before: a step that begins and ends within a batch is seen from its events alone.
+   */
+  sendLater(run_id: string, make: () => LiveMessage): void {
+    const later = this.#later.get(run_id) ?? []
+    later.push(make)
+    this.#later.set(run_id, later)
+    if (this.#batchMs === LONG_BATCH_MS && later.length < MANY_EVENTS) this.#waitForBatch()
+    else for (const each of later.splice(0)) this.send(each())
+  }
+
+  /** Events say what the progress of the run has said until now. */
+  overtake(run_id: string): void {
+    this.#later.delete(run_id)
   }
 
   /** Contract: sends the viewer new events, and first those after the id `last`. Call the result when it leaves. */
@@ -144,6 +161,12 @@ export class EventStream {
     return StreamPart.join([RETRY, hello, ...parts])
   }
 
+  #waitForBatch(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    void this.#clock.sleep(this.#batchMs, this.#closed.signal).then(() => this.#flush())
+  }
+
   #addLast(): void {
     if (this.#last) this.#recent.add(this.#last)
     this.#last = undefined
@@ -152,6 +175,8 @@ export class EventStream {
   #flush(): void {
     this.#isWaiting = false
     this.#addLast()
+    for (const make of [...this.#later.values()].flat()) this.#recent.add(make())
+    this.#later.clear()
     const count = this.#recent.addedCount()
     // Forgotten meanwhile.
     if (count === 0) return
@@ -163,6 +188,7 @@ export class EventStream {
 
   #forget(): void {
     this.#last = undefined
+    this.#later.clear()
     this.#recent.forget()
   }
 

@@ -11,6 +11,7 @@ import { validateAndRun } from '../commands/lib/validate-and-run.ts'
 import { TirelessError } from '../domain/error.ts'
 import { withDeadline } from '../ports/deadline.ts'
 import type { RunSink } from '../ports/run-sink.ts'
+import type { RedactedRecords } from '../trace/redacted-records.ts'
 import { type Authentication, createAuthentication, isLoopback, urlHost } from './auth.ts'
 import { API, createEndpoints, type Endpoint, inputFromQuery, refuseRelativePaths } from './endpoints.ts'
 import { errorResponse, httpError } from './error-response.ts'
@@ -53,6 +54,7 @@ interface HttpOptions {
   readonly secret: () => string
   readonly commands: readonly Command[]
   readonly context: CommandContext
+  readonly records: RedactedRecords
   /** Folder of the built page. */
   readonly page: string
   /** Contract: called with every internal error. */
@@ -92,14 +94,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   return {
     url,
     loopback: isLoopback(host),
-    sink: {
-      ...redactingSink(
-        context.redact,
-        (told) => live.send(told),
-        () => live.hadViewers(),
-      ),
-      onSkipped: () => live.reset(),
-    },
+    sink: { ...redactingSink(context.redact, options.records, live), onSkipped: () => live.reset() },
     loginUrl: () => `${url}/#code=${access.newCode()}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve))

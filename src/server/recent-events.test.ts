@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StreamPart } from './compressed-stream.ts'
+import type { LiveMessage } from './live-message.ts'
 import { MAX_KEPT_BYTES, RecentEvents } from './recent-events.ts'
-import type { LiveMessage } from './redacting-sink.ts'
 
 const status = (data: unknown): LiveMessage => ({ name: 'status', data })
 

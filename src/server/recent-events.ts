@@ -1,9 +1,7 @@
 /** The last events as they were sent, numbered without gaps, so that a viewer can continue where it left off. */
 
-import type { RunRef } from '../ports/run-sink.ts'
-import { eventLine, idFields } from '../trace/event-line.ts'
 import { StreamPart } from './compressed-stream.ts'
-import type { LiveMessage } from './redacting-sink.ts'
+import type { LiveMessage } from './live-message.ts'
 
 /** Not compressed. At 10,000 events a second this is two seconds, in which a viewer can reconnect; otherwise hours. */
 export const MAX_KEPT_BYTES = 8 * 1024 * 1024
@@ -16,7 +14,6 @@ const SMALL_BYTES = PART_BYTES / JOINED_PARTS
 const MAX_UNIT_BYTES = 3
 /** Text is encoded when it is so long: less would cost more calls, more would live longer. */
 const TEXT_LENGTH = 8192
-const MAX_KNOWN_RUNS = 100
 
 interface KeptPart {
   /** The numbers of its first and last event. */
@@ -27,8 +24,6 @@ interface KeptPart {
 
 export class RecentEvents {
   readonly #idPrefix: string
-  /** Cache of `idFields` by run. */
-  readonly #idFields = new Map<string, string>()
   readonly #kept: KeptPart[] = []
   #keptBytes = 0
   /** So many of the last parts are small, and not joined yet. */
@@ -57,9 +52,8 @@ export class RecentEvents {
   /** Contract: numbers the event. */
   add(message: LiveMessage): void {
     this.#added += 1
-    const { name, data } = message
-    const json = name === 'event' ? eventLine(data, this.#idFieldsOf(data)) : JSON.stringify(data)
-    this.#text += messageText(name, json, this.#idOf(this.#added))
+    const json = message.name === 'event' ? message.line : JSON.stringify(message.data)
+    this.#text += messageText(message.name, json, this.#idOf(this.#added))
     if (this.#text.length >= TEXT_LENGTH) this.#encode()
   }
 
@@ -107,15 +101,6 @@ export class RecentEvents {
     if (!Number.isInteger(at) || at > this.#taken || at < first - 1) return undefined
     const later = this.#kept.filter(({ last }) => last > at)
     return { id: this.#idOf(at), parts: later.map((each) => this.#eventsAfter(each, at)) }
-  }
-
-  #idFieldsOf(run: RunRef): string {
-    const known = this.#idFields.get(run.run_id)
-    if (known !== undefined) return known
-    if (this.#idFields.size === MAX_KNOWN_RUNS) this.#idFields.clear()
-    const fields = idFields(run)
-    this.#idFields.set(run.run_id, fields)
-    return fields
   }
 
   #idOf(number: number): string {

@@ -1,28 +1,27 @@
 /** Prepares events and deltas of runs for viewers: redacted and limited in size. */
 
-import type { Delta, Event } from '../domain/event.ts'
+import type { Delta, Phase } from '../domain/event.ts'
 import { truncateEventText } from '../domain/event-payload.ts'
 import type { Json } from '../domain/json.ts'
-import { type Redact, redactValue } from '../domain/redact.ts'
+import type { Redact } from '../domain/redact.ts'
 import type { RunRef, RunSink } from '../ports/run-sink.ts'
-import { createEventFolds } from '../trace/event-folds.ts'
-
-export type LiveMessage =
-  | { readonly name: 'event'; readonly data: Event }
-  | { readonly name: 'delta'; readonly data: Delta }
-  | { readonly name: 'status'; readonly data: unknown }
+import { createRecordFolds } from '../trace/event-folds.ts'
+import type { RedactedRecords } from '../trace/redacted-records.ts'
+import type { EventStream } from './event-stream.ts'
 
 /** An incomplete word at the end of streamed text. */
 const OPEN_WORD = /[!-~]{0,256}$/
-const MAX_JOINED_CHARS = 16 * 1024
 
-/** `isFollowed`: whether there may be a viewer; without one, deltas other than text are skipped. */
-export function redactingSink(redact: Redact, tell: (told: LiveMessage) => void, isFollowed: () => boolean): RunSink {
+/** Events of these phases come when a step has ended, after events that say what its deltas said. */
+const ENDS: ReadonlySet<Phase> = new Set(['CHECK_STOP', 'RECOVER', 'END'])
+
+/** Without viewers, deltas other than text are skipped. */
+export function redactingSink(redact: Redact, records: RedactedRecords, live: EventStream): RunSink {
   /** The incomplete last word of each run's text. It is held back, because half a secret would not be recognised. */
   const heldWords = new Map<string, string>()
 
   function sendText({ run_id, session_id }: RunRef, text: string): void {
-    if (text !== '') tell({ name: 'delta', data: { run_id, session_id, kind: 'text', text: redact(text) } })
+    if (text !== '') live.send({ name: 'delta', data: { run_id, session_id, kind: 'text', text: redact(text) } })
   }
 
   function releaseWord(run: RunRef): void {
@@ -31,19 +30,22 @@ export function redactingSink(redact: Redact, tell: (told: LiveMessage) => void,
     if (word !== undefined) sendText(run, word)
   }
 
-  const folds = createEventFolds(
-    (event) => {
-      releaseWord(event)
-      tell({ name: 'event', data: event })
+  const folds = createRecordFolds(
+    (events, record) => {
+      for (const event of events) {
+        releaseWord(event)
+        if (ENDS.has(event.phase)) live.overtake(event.run_id)
+      }
+      if (live.hadViewers()) for (const line of records.linesOf(record, events)) live.send({ name: 'event', line })
     },
-    (record) => redactValue(record, redact),
+    (record) => records.redacted(record),
   )
   return {
     ...folds,
     delta(delta) {
       if (delta.kind !== 'text') {
         releaseWord(delta)
-        if (isFollowed()) tell({ name: 'delta', data: limitDelta(delta, redact) })
+        if (live.hadViewers()) live.sendLater(delta.run_id, () => ({ name: 'delta', data: limitDelta(delta, redact) }))
         return
       }
       const all = `${heldWords.get(delta.run_id) ?? ''}${delta.text}`
@@ -63,14 +65,4 @@ function limitDelta(delta: Exclude<Delta, { kind: 'text' }>, redact: Redact): De
     ...delta,
     args: redactedArgs === args && args.length <= 2000 ? delta.args : (truncateEventText(redactedArgs) satisfies Json),
   }
-}
-
-/** Contract: joins two consecutive pieces of one run's text; undefined if they cannot be joined. */
-export function mergeTextDeltas(before: LiveMessage | undefined, next: LiveMessage): LiveMessage | undefined {
-  if (before?.name !== 'delta' || next.name !== 'delta') return undefined
-  const [a, b] = [before.data, next.data]
-  if (a.kind !== 'text' || b.kind !== 'text' || a.run_id !== b.run_id) return undefined
-  return a.text.length + b.text.length > MAX_JOINED_CHARS
-    ? undefined
-    : { name: 'delta', data: { ...a, text: a.text + b.text } }
 }

@@ -15,7 +15,7 @@ import type { Event } from '../domain/event.ts'
 import { eventsFromRecords } from '../domain/event-fold.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
 import { redactValue } from '../domain/redact.ts'
-import { createEventFolds } from './event-folds.ts'
+import { createRecordFolds } from './event-folds.ts'
 
 const SECRET = 'hunter2'
 const hide = (text: string): string => text.replaceAll(SECRET, '***')
@@ -33,7 +33,7 @@ describe('a run with a long history', () => {
 
   test('continues without redacting committed steps again', () => {
     const fitted: JournalRecord[] = []
-    const folds = createEventFolds(
+    const folds = createRecordFolds(
       () => {},
       (record) => {
         fitted.push(record)
@@ -51,8 +51,8 @@ describe('a run with a long history', () => {
     )
     for (let upto = 1; upto < whole.length; upto++) {
       const emitted: Event[] = []
-      const folds = createEventFolds(
-        (event) => emitted.push(event),
+      const folds = createRecordFolds(
+        (events) => emitted.push(...events),
         (record) => redactValue(record, hide),
       )
       folds.onRunOpened(RUN, whole.slice(0, upto))

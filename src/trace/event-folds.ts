@@ -18,9 +18,9 @@ interface EventFolds extends Omit<RunSink, 'delta'> {
   activeCount(): number
 }
 
-/** `prepare`: applied to each record before events are made from it (redaction). */
-export function createEventFolds(
-  emit: (event: Event) => void,
+/** `emit`: gets the events of each record, if it has any. `prepare`: applied to a record before that (redaction). */
+export function createRecordFolds(
+  emit: (events: readonly Event[], record: JournalRecord) => void,
   prepare: (record: JournalRecord) => JournalRecord = (record) => record,
 ): EventFolds {
   const activeRuns = new Map<string, ActiveRun>()
@@ -43,7 +43,8 @@ export function createEventFolds(
       // A record before `run_started` belongs to the end of the session's previous run.
       if (!known || (known.last === 0 && record.kind !== 'run_started')) return
       known.last = record.seq
-      for (const event of known.fold.apply(prepare(record))) emit(event)
+      const events = known.fold.apply(prepare(record))
+      if (events.length > 0) emit(events, record)
     },
     onRunClosed(run) {
       const known = activeRuns.get(run.run_id)
@@ -53,5 +54,11 @@ export function createEventFolds(
     activeCount: () => activeRuns.size,
   }
 }
+
+/** As `createRecordFolds`, but `emit` gets one event after the other. */
+export const createEventFolds = (emit: (event: Event) => void): EventFolds =>
+  createRecordFolds((events) => {
+    for (const event of events) emit(event)
+  })
 
 const lastOf = (records: readonly JournalRecord[]): number => records.at(-1)?.seq ?? 0

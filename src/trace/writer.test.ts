@@ -16,6 +16,7 @@ import { COMPLETE_RUN, writerFixture } from '../../test/support/trace-writer.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
 import type { TraceManifest } from './manifest.ts'
 import { traceReader } from './reader.ts'
+import { RedactedRecords } from './redacted-records.ts'
 import { traceFromRecords } from './trace.ts'
 import { TRACE_FILES } from './trace-files.ts'
 import { traceWriter } from './writer.ts'
@@ -99,7 +100,7 @@ describe('the trace of a run', () => {
     await clock.advance(1000)
     writer.close()
     appendFileSync(join(folder, RUN.run_id, TRACE_FILES.events), '{"seq": 99, "torn')
-    const next = traceWriter({ folder, clock, redact: (text) => text })
+    const next = traceWriter({ folder, clock, records: new RedactedRecords((text) => text) })
     t.after(() => next.close())
     next.onRunOpened(RUN, past)
     const whole = buildJournal(runStarted(), ...actingTurn(1), ...finalTurn(2))
@@ -113,7 +114,7 @@ describe('the trace of a run', () => {
       looked += 1
       return text
     }
-    const { writer, read } = writerFixture(t, { redact })
+    const { writer, read } = writerFixture(t, { records: new RedactedRecords(redact) })
     const turns = Array.from({ length: 200 }, (_, i) => i + 1)
     const records = buildJournal(
       runStarted(),

@@ -5,11 +5,10 @@
 
 import { join } from 'node:path'
 import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
-import { type Redact, redactValue } from '../domain/redact.ts'
 import type { Clock } from '../ports/clock.ts'
 import { startTimer } from '../ports/deadline.ts'
 import type { RunRef, RunSink } from '../ports/run-sink.ts'
-import { eventLine, idFields } from './event-line.ts'
+import type { RedactedRecords } from './redacted-records.ts'
 import { createTraceFold, type TraceFold } from './trace.ts'
 import {
   createTraceFolder,
@@ -37,8 +36,6 @@ export interface TraceWriter extends RunSink {
 
 interface OpenTrace {
   readonly folder: string
-  /** The JSON of run id and session id, the same in every event line. */
-  readonly ids: string
   readonly fold: TraceFold
   readonly events: LineBuffer
   readonly steps: LineBuffer
@@ -56,7 +53,7 @@ export interface WriterOptions {
   /** The folder that holds one folder per run. */
   readonly folder: string
   readonly clock: Clock
-  readonly redact: Redact
+  readonly records: RedactedRecords
   readonly maxPending?: number
 }
 
@@ -175,15 +172,15 @@ class BatchedTraceWriter implements TraceWriter {
   }
 
   #foldRecord(open: OpenTrace, record: JournalRecord): void {
-    const { events, steps } = open.fold.apply(redactValue(record, this.#options.redact))
-    for (const event of events) open.events.add(eventLine(event, open.ids))
+    const { records } = this.#options
+    const { events, steps } = open.fold.apply(records.redacted(record))
+    for (const line of records.linesOf(record, events)) open.events.add(line)
     for (const step of steps) open.steps.add(JSON.stringify(step))
   }
 }
 
 const newTrace = (folder: string, run: RunRef): OpenTrace => ({
   folder,
-  ids: idFields(run),
   fold: createTraceFold(run),
   events: lineBufferFor(join(folder, TRACE_FILES.events)),
   steps: lineBufferFor(join(folder, TRACE_FILES.steps)),

@@ -81,6 +81,7 @@ async function serve(t: TestContext, commands: readonly Command[]): Promise<Http
   const http = await serveHttp({
     ...{ host: '127.0.0.1', port: 0, token: () => TOKEN, secret: newSecret, context: app.context },
     commands: [...COMMANDS.filter(({ name }) => !names.has(name)), ...commands],
+    records: app.service('events').redactedRecords,
     page: `${import.meta.dirname}/../../web/dist`,
     failed: (error) => assert.fail(error),
   })

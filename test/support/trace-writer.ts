@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import type { JournalRecord, RecordBody } from '../../src/domain/journal-record.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { type ReadTrace, traceReader } from '../../src/trace/reader.ts'
+import { RedactedRecords } from '../../src/trace/redacted-records.ts'
 import { TRACE_FILES } from '../../src/trace/trace-files.ts'
 import { type TraceWriter, traceWriter, type WriterOptions } from '../../src/trace/writer.ts'
 import { actingTurn, buildJournal, finalTurn, RUN, runStarted } from './journals.ts'
@@ -25,7 +26,7 @@ interface WriterFixture {
 export function writerFixture(t: TestContext, options: Partial<WriterOptions> = {}): WriterFixture {
   const folder = options.folder ?? join(freshFolder(t, 'traces'), 'traces')
   const clock = new FakeClock()
-  const writer = traceWriter({ folder, clock, redact: (text) => text, ...options })
+  const writer = traceWriter({ folder, clock, records: new RedactedRecords((text) => text), ...options })
   t.after(() => writer.close())
   return {
     folder,

@@ -1,6 +1,7 @@
 /** Plugin `events`: passes the records and deltas of runs on to listeners. */
 
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import { RedactedRecords } from '../../trace/redacted-records.ts'
 import { createEventFanout } from '../event-fanout.ts'
 
 export function events(): Plugin {
@@ -9,7 +10,8 @@ export function events(): Plugin {
     needs: ['secrets'],
     provides: ['events'],
     setup(host) {
-      host.provide('events', createEventFanout(host.get('secrets').stream))
+      const { redact, stream } = host.get('secrets')
+      host.provide('events', { ...createEventFanout(stream), redactedRecords: new RedactedRecords(redact) })
     },
   })
 }

@@ -40,6 +40,7 @@ export function server(): Plugin {
         const serve = (port: number): Promise<HttpServer> =>
           serveHttp({
             ...{ ...at, port, token, secret: newSecret, commands, context, page: PAGE },
+            records: host.get('events').redactedRecords,
             onWanted: () => host.get('events').allRuns.follow(),
             failed: ({ code, message }, path) => log.write('error', 'request failed', { path, code, message }),
           })

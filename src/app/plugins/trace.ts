@@ -7,11 +7,11 @@ export function trace(): Plugin {
   let writer: TraceWriter | undefined
   return definePlugin({
     name: 'trace',
-    needs: ['home', 'clock', 'events', 'secrets', 'store'],
+    needs: ['home', 'clock', 'events', 'store'],
     setup(host) {
-      const { redact } = host.get('secrets')
       const store = host.get('store')
-      const made = traceWriter({ folder: host.get('home').traces, clock: host.get('clock'), redact })
+      const { redactedRecords: records } = host.get('events')
+      const made = traceWriter({ folder: host.get('home').traces, clock: host.get('clock'), records })
       writer = made
       host.get('events').addBuiltin({
         onRunOpened: (run, past) => made.onRunOpened(run, past),
