@@ -15,6 +15,8 @@ const { folder, load } = JSON.parse(process.argv[2] ?? '') as KernelOrder
 const TICK_MS = 10
 const LOOK_AGAIN_MS = 20
 const MOST_LATE_MS = 100
+const STEPS_OF_A_TASK = 100
+const TASK = `Look at ${STEPS_OF_A_TASK} pages.`
 const USAGE = { input_tokens: 900, output_tokens: 40, cached_tokens: 0 }
 const PAGE = 'The order a12b7f3c9d2e1 of 2,340.50 was paid, see https://example.org/orders/12. '
 
@@ -28,12 +30,12 @@ const look = defineTool({
 
 let steps = 0
 
-/** Looks at page after page; a task that says `short` ends after three. */
+/** Looks at so many pages as the task says, one in a step. */
 const model: Model = {
   id: 'bench/reading',
   async call({ messages }) {
     const pages = messages.filter(({ role }) => role === 'tool').length
-    if (pages === 3 && messages[0]?.text.includes('short'))
+    if (pages >= Number(/\d+/.exec(messages[0]?.text ?? '')))
       return { text: 'All pages say that it was paid.', calls: [], finish: 'stop', usage: USAGE }
     steps += 1
     const call = { id: `call-${steps}`, tool: look.name, args: JSON.stringify({ page: steps }) }
@@ -58,7 +60,7 @@ for (const end of ['SIGTERM', 'disconnect']) process.once(end, () => stopping.ab
 
 /** Contract: publishes so many events a second until the process stops: the records of one run, again and again. */
 async function publish(perSecond: number): Promise<void> {
-  const { dispatch_id, session_id } = await app.run('run', { task: 'a short one' })
+  const { dispatch_id, session_id } = await app.run('run', { task: 'Look at 3 pages.' })
   const { journal } = await app.run('sessions show', { id: session_id })
   const { sink } = app.service('events')
   const perRun = eventsFromRecords({ run_id: dispatch_id, session_id }, journal).length
@@ -78,13 +80,19 @@ async function publish(perSecond: number): Promise<void> {
   }
 }
 
+/** Contract: there is always a next task. All are equally long: a step costs more, the longer its conversation is. */
+async function giveTasks(): Promise<void> {
+  for (let given = 0; !stopping.signal.aborted; await pause(LOOK_AGAIN_MS))
+    for (; given < steps / STEPS_OF_A_TASK + 2; given += 1) await app.run('enqueue', { prompt: TASK })
+}
+
 // One session makes about 10,000 events a second. Several may fall into step, and then work a tenth faster.
-if (load.kind === 'work') await app.run('enqueue', { prompt: 'Look at every page.' })
+const giving = load.kind === 'work' ? giveTasks() : undefined
 const running = app.run('start', {})
 const publishing = load.kind === 'publish' ? publish(load.perSecond) : undefined
 while (steps < 50) await pause(LOOK_AGAIN_MS)
 const token = readFileSync(join(folder, 'token'), 'utf8').trim()
 answerSuite({ url: `http://127.0.0.1:${port}`, token }, () => steps)
-await Promise.all([running, publishing])
+await Promise.all([running, publishing, giving])
 await app.close()
 process.disconnect?.()
