@@ -12,8 +12,8 @@ const JOINED_PARTS = 64
 const SMALL_BYTES = PART_BYTES / JOINED_PARTS
 /** A UTF-16 unit takes at most so many bytes in UTF-8. */
 const MAX_UNIT_BYTES = 3
-/** Text is encoded when it is so long: less would cost more calls, more would live longer. */
-const TEXT_LENGTH = 8192
+/** So many events are encoded at once: fewer would cost more calls, more would live longer. */
+const ENCODED_AT_ONCE = 32
 
 interface KeptPart {
   /** The numbers of its first and last event. */
@@ -24,6 +24,7 @@ interface KeptPart {
 
 export class RecentEvents {
   readonly #idPrefix: string
+  readonly #idStart: string
   readonly #kept: KeptPart[] = []
   #keptBytes = 0
   /** So many of the last parts are small, and not joined yet. */
@@ -34,8 +35,8 @@ export class RecentEvents {
   #encoded = 0
   /** The number of the last event that `takeAdded` has returned. */
   #taken = 0
-  /** Events that are not in the buffer yet. */
-  #text = ''
+  /** Events that are not in the buffer yet, in pieces: joining them at once leaves no garbage but the whole. */
+  #pieces: (string | number)[] = []
   /**
    * Events that are in no part yet. Its memory is used again and again, and nothing else is kept of events, neither
    * objects nor strings: with thousands a second, collecting what lives a little longer would cost more than the rest.
@@ -47,14 +48,15 @@ export class RecentEvents {
 
   constructor(idPrefix: string) {
     this.#idPrefix = idPrefix
+    this.#idStart = `id: ${idPrefix}.`
   }
 
   /** Contract: numbers the event. */
   add(message: LiveMessage): void {
     this.#added += 1
     const json = message.name === 'event' ? message.line : JSON.stringify(message.data)
-    this.#text += messageText(message.name, json, this.#idOf(this.#added))
-    if (this.#text.length >= TEXT_LENGTH) this.#encode()
+    this.#pieces.push(this.#idStart, this.#added, DATA_START[message.name], json, '\n\n')
+    if (this.#added - this.#encoded === ENCODED_AT_ONCE) this.#encode()
   }
 
   /** The number of events that were added since `takeAdded`. */
@@ -64,7 +66,7 @@ export class RecentEvents {
 
   /** Contract: the events that were added since the last call, as they are sent, to all viewers alike. Keeps them. */
   takeAdded(): StreamPart {
-    if (this.#text !== '') this.#encode()
+    this.#encode()
     this.#endPart()
     const parts = this.#parts
     this.#parts = []
@@ -84,7 +86,7 @@ export class RecentEvents {
     this.#keptBytes = 0
     this.#smallParts = 0
     this.#parts = []
-    this.#text = ''
+    this.#pieces = []
     this.#length = 0
     this.#buffer = Buffer.alloc(0)
     // Skips a number: the last id must be unknown, too, because events are not numbered while there is no viewer.
@@ -115,11 +117,13 @@ export class RecentEvents {
   }
 
   #encode(): void {
-    const most = MAX_UNIT_BYTES * this.#text.length
+    if (this.#pieces.length === 0) return
+    const text = this.#pieces.join('')
+    this.#pieces.length = 0
+    const most = MAX_UNIT_BYTES * text.length
     if (most > this.#buffer.length - this.#length) this.#endPart()
     if (most > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(Math.max(PART_BYTES, most))
-    this.#length += this.#buffer.write(this.#text, this.#length)
-    this.#text = ''
+    this.#length += this.#buffer.write(text, this.#length)
     this.#encoded = this.#added
   }
 
@@ -151,9 +155,14 @@ export class RecentEvents {
 
 const idField = (id: string): string => `id: ${id}\n`
 
-const messageText = (name: string, json: string, id: string): string =>
-  `${idField(id)}event: ${name}\ndata: ${json}\n\n`
+const dataStart = (name: string): string => `event: ${name}\ndata: `
+
+const DATA_START: Readonly<Record<LiveMessage['name'], string>> = {
+  event: `\n${dataStart('event')}`,
+  delta: `\n${dataStart('delta')}`,
+  status: `\n${dataStart('status')}`,
+}
 
 /** Contract: one message of the stream. */
 export const encodeMessage = (name: string, data: unknown, id: string): StreamPart =>
-  StreamPart.of(Buffer.from(messageText(name, JSON.stringify(data), id)))
+  StreamPart.of(Buffer.from(`${idField(id)}${dataStart(name)}${JSON.stringify(data)}\n\n`))
