@@ -18,6 +18,7 @@ import {
   UNTIL_THERE,
   waitForLine,
 } from '../../../../test/support/host-commands.ts'
+import { waitUntil } from '../../../../test/support/open-app.ts'
 import { callFolder } from './call-folder.ts'
 
 describe('after the runtime was killed', { skip: !hasProc && 'needs /proc' }, () => {
@@ -61,11 +62,15 @@ describe('after the runtime was killed', { skip: !hasProc && 'needs /proc' }, ()
 
   test('O13: processes that outlived the shell are found by their mark, even without the report', async (t) => {
     const w = await setUp(t)
+    // The shell ends only after the runtime is dead: at the end of a shell, the runtime ends what it left.
     await runAndKillRuntime(
       w,
-      "setsid sh -c 'echo $$ > left; exec sleep 1000' & until [ -s left ]; do sleep 0.01; done; echo > ready",
+      `setsid sh -c 'echo $$ > left; exec sleep 1000' & until [ -s left ]; do sleep 0.01; done
+      echo $$ > shell; echo > ready; until [ -e end ]; do sleep 0.01; done`,
     )
-    const left = await w.pid('left')
+    const [left, shell] = [await w.pid('left'), await w.pid('shell')]
+    fs.writeFileSync(join(w.root, 'end'), '')
+    await waitUntil(() => !isAlive(shell))
     fs.rmSync(join(callFolder(w.calls, 'call'), 'pid'))
     assert.equal((await w.process.reap('call')).killed, true)
     assert.equal(isAlive(left), false)
