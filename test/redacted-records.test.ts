@@ -52,4 +52,16 @@ describe('case 60: a redacted record', () => {
       { status: 'completed', writtenEvents: events?.length },
     )
   })
+
+  test('is redacted anew if it is needed again, because a secret may have become known', async (t) => {
+    const app = await openApp(t, { model: scriptedModel([{ text: 'done' }]) })
+    const { dispatch_id: run_id, session_id } = await runTaskIn(app, 'the word is late-0123456789')
+    const [started] = (await app.run('sessions show', { id: session_id })).journal
+    assert.ok(started)
+    const { sink, redactedRecords } = app.service('events')
+    sink.onRunOpened({ run_id, session_id }, [])
+    sink.onRecord({ run_id, session_id }, started)
+    app.service('secrets').know('late', 'late-0123456789')
+    assert.doesNotMatch(JSON.stringify(redactedRecords.redacted(started)), /0123456789/)
+  })
 })

@@ -1,127 +1,101 @@
-/** Kernels that run in turn, a slice of time each, while the others are stopped: the speed of the machine drifts. */
+/** One kernel that is measured in turn with and without viewers: the speed of the machine and of a process drifts. */
 
 import type { ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ServerReady, ServerRequest, ServerUse } from '../http/protocol.ts'
-import { medianOf } from '../measure.ts'
 import { askProcess, nextMessage, startProcess, stopProcess } from '../server-process.ts'
 import type { HaveRead, KernelLoad, KernelOrder, Watched, Watching, WatchOrder, WatchRequest } from './protocol.ts'
 
 export interface Plan {
-  /** Until measuring starts, while code is compiled. */
+  /** With viewers, until measuring starts, while code is compiled. */
   readonly warmUpMs: number
-  /** How often each kernel runs, and for how long. */
-  readonly slices: number
+  /** How often the kernel is measured with viewers, and as often without. */
+  readonly pairs: number
   readonly sliceMs: number
   /** A viewer stays for at most so long, then leaves and continues. */
   readonly stayMs: number
 }
 
-/** What one kernel did in all its slices. */
+/** What the kernel did in one slice. */
+export interface Slice extends Pick<ServerUse, 'steps' | 'cpuMs' | 'loopP99Ms'> {
+  readonly seconds: number
+}
+
+/** One slice without viewers and one with them, one right after the other. */
+export interface Pair {
+  readonly alone: Slice
+  readonly watched: Slice & {
+    /** Events that each viewer received a second. */
+    readonly received: number
+  }
+}
+
 export interface Round {
   readonly load: KernelLoad['kind']
-  readonly viewers: number
-  readonly seconds: number
-  readonly steps: number
-  readonly cpuMs: number
-  readonly loopP99Ms: number
-  /** Events that each viewer received a second, until the last slice; undefined: it has no viewers. */
-  readonly received: number | undefined
-  readonly watched: Watched | undefined
+  readonly pairs: readonly Pair[]
+  readonly watched: Watched
 }
 
-/** `counts`: how many viewers each kernel has. */
-export async function measureInTurn(
-  folder: string,
-  load: KernelLoad,
-  counts: readonly number[],
-  plan: Plan,
-): Promise<readonly Round[]> {
+/** Until nothing is left of those who joined or left: the last batch, and what is kept for viewers that come back. */
+const SETTLE_MS = 300
+
+export async function measureInTurn(folder: string, load: KernelLoad, viewers: number, plan: Plan): Promise<Round> {
   mkdirSync(folder)
   await using ends = new AsyncDisposableStack()
-  const kernels: WatchedKernel[] = []
-  for (const viewers of counts) {
-    const kernel = await WatchedKernel.start(join(folder, String(kernels.length)), load, viewers, plan.stayMs)
-    ends.defer(() => kernel.end())
-    await kernel.runFor(plan.warmUpMs)
-    kernels.push(kernel)
+  const kernel = startProcess('viewers/kernel.ts', { folder, load } satisfies KernelOrder)
+  ends.defer(() => stopProcess(kernel))
+  const { url, token } = await nextMessage<ServerReady>(kernel, 'ready')
+  const watchers = startProcess('viewers/watch.ts', { url, token, viewers, stayMs: plan.stayMs } satisfies WatchOrder)
+  ends.defer(() => stopProcess(watchers))
+  await nextMessage(watchers, 'ready')
+  const alone = (): Promise<Slice> => measureFor(kernel, plan.sliceMs)
+  const watched = async (): Promise<Pair['watched']> => {
+    await join(watchers)
+    const before = await read(watchers)
+    const slice = await measureFor(kernel, plan.sliceMs)
+    const after = await read(watchers)
+    await leave(watchers)
+    const seconds = (after.at - before.at) / 1000
+    return { ...slice, received: (after.events - before.events) / viewers / seconds }
   }
-  for (let slice = 0; slice < plan.slices; slice += 1)
+  await join(watchers)
+  await pause(plan.warmUpMs)
+  await leave(watchers)
+  const pairs: Pair[] = []
+  for (let i = 0; i < plan.pairs; i += 1) {
     // Either comes first in every other turn.
-    for (const kernel of slice % 2 === 0 ? kernels : kernels.toReversed()) await kernel.measure(plan.sliceMs)
-  return await Promise.all(kernels.map((kernel) => kernel.result(load.kind)))
+    const first = i % 2 === 0 ? await alone() : undefined
+    const second = await watched()
+    pairs.push({ alone: first ?? (await alone()), watched: second })
+  }
+  if (pairs.some(({ alone: { steps } }) => steps === 0)) throw new Error('the kernel did no work')
+  return { load: load.kind, pairs, watched: await leave(watchers) }
 }
 
-class WatchedKernel {
-  readonly #kernel: ChildProcess
-  readonly #watchers: ChildProcess | undefined
-  readonly #viewers: number
-  readonly #uses: (ServerUse & { readonly seconds: number })[] = []
-  #runSeconds = 0
-  /** Events that all viewers together have received. */
-  #events = 0
-
-  private constructor(kernel: ChildProcess, watchers: ChildProcess | undefined, viewers: number) {
-    this.#kernel = kernel
-    this.#watchers = watchers
-    this.#viewers = viewers
-  }
-
-  /** Contract: it is stopped until it is its turn. */
-  static async start(folder: string, load: KernelLoad, viewers: number, stayMs: number): Promise<WatchedKernel> {
-    mkdirSync(folder)
-    const kernel = startProcess('viewers/kernel.ts', { folder, load } satisfies KernelOrder)
-    const { url, token } = await nextMessage<ServerReady>(kernel, 'ready')
-    const order: WatchOrder = { url, token, viewers, stayMs }
-    const watchers = viewers === 0 ? undefined : startProcess('viewers/watch.ts', order)
-    if (watchers) await nextMessage<Watching>(watchers, 'watching')
-    kernel.kill('SIGSTOP')
-    return new WatchedKernel(kernel, watchers, viewers)
-  }
-
-  async runFor(ms: number): Promise<void> {
-    await this.#run(() => pause(ms))
-  }
-
-  async measure(ms: number): Promise<void> {
-    await this.#run(async () => {
-      this.#kernel.send({ kind: 'reset' } satisfies ServerRequest)
-      const began = performance.now()
-      await pause(ms)
-      const use = await askProcess<ServerUse>(this.#kernel, { kind: 'read' } satisfies ServerRequest, 'use')
-      this.#uses.push({ ...use, seconds: (performance.now() - began) / 1000 })
-    })
-  }
-
-  async result(load: KernelLoad['kind']): Promise<Round> {
-    const sum = (key: 'steps' | 'cpuMs' | 'seconds'): number => this.#uses.reduce((all, use) => all + use[key], 0)
-    const stop: WatchRequest = { kind: 'stop' }
-    // Viewers that are about to come back are let in.
-    this.#kernel.kill('SIGCONT')
-    const watched = this.#watchers && (await askProcess<Watched>(this.#watchers, stop, 'watched'))
-    if (sum('steps') === 0) throw new Error('the kernel did no work')
-    return {
-      ...{ load, viewers: this.#viewers, seconds: sum('seconds'), steps: sum('steps'), cpuMs: sum('cpuMs') },
-      loopP99Ms: medianOf(this.#uses.map(({ loopP99Ms }) => loopP99Ms)),
-      ...{ received: watched && this.#events / this.#viewers / this.#runSeconds, watched },
-    }
-  }
-
-  async end(): Promise<void> {
-    this.#kernel.kill('SIGCONT')
-    if (this.#watchers) await stopProcess(this.#watchers)
-    await stopProcess(this.#kernel)
-  }
-
-  async #run(work: () => Promise<unknown>): Promise<void> {
-    this.#kernel.kill('SIGCONT')
-    const began = performance.now()
-    await work()
-    this.#runSeconds += (performance.now() - began) / 1000
-    this.#kernel.kill('SIGSTOP')
-    const read: WatchRequest = { kind: 'read' }
-    if (this.#watchers) this.#events = (await askProcess<HaveRead>(this.#watchers, read, 'have read')).events
-  }
+async function join(watchers: ChildProcess): Promise<void> {
+  await askProcess<Watching>(watchers, { kind: 'join' } satisfies WatchRequest, 'watching')
+  await pause(SETTLE_MS)
 }
+
+async function leave(watchers: ChildProcess): Promise<Watched> {
+  const watched = await askProcess<Watched>(watchers, { kind: 'leave' } satisfies WatchRequest, 'watched')
+  await pause(SETTLE_MS)
+  return watched
+}
+
+async function measureFor(kernel: ChildProcess, ms: number): Promise<Slice> {
+  kernel.send({ kind: 'reset' } satisfies ServerRequest)
+  const began = performance.now()
+  await pause(ms)
+  const { steps, cpuMs, loopP99Ms } = await askProcess<ServerUse>(
+    kernel,
+    { kind: 'read' } satisfies ServerRequest,
+    'use',
+  )
+  return { seconds: (performance.now() - began) / 1000, steps, cpuMs, loopP99Ms }
+}
+
+/** What arrived lags by a part of a batch, at the beginning of a slice as at its end. */
+const read = (watchers: ChildProcess): Promise<HaveRead> =>
+  askProcess<HaveRead>(watchers, { kind: 'read' } satisfies WatchRequest, 'have read')

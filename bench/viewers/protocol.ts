@@ -16,21 +16,26 @@ export interface WatchOrder {
   readonly stayMs: number
 }
 
+/**
+ * join: all viewers connect, answered by `watching`; read: count what was received, answered by `have read`; leave: all
+ * leave, answered by `watched`.
+ */
+export type WatchRequest = { readonly kind: 'join' | 'read' | 'leave' }
+
 /** All viewers are connected. */
 export interface Watching {
   readonly kind: 'watching'
 }
 
-/** read: count what was received; stop: leave, and report. */
-export type WatchRequest = { readonly kind: 'read' | 'stop' }
-
 /** How many events all viewers together have received until now. */
 export interface HaveRead {
   readonly kind: 'have read'
   readonly events: number
+  /** When, in ms of the viewers' process. */
+  readonly at: number
 }
 
-/** What all viewers together have received. */
+/** What all viewers together have received until now. */
 export interface Watched {
   readonly kind: 'watched'
   readonly bytes: number

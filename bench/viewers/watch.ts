@@ -14,9 +14,9 @@ const { url, token, viewers, stayMs } = JSON.parse(process.argv[2] ?? '') as Wat
 /** A viewer is away for at most so long; different for each, so that they do not move together. */
 const AWAY_MS = 600
 
-const over = new AbortController()
-/** Contract: ends early when the measurement is over. */
-const wait = (ms: number): Promise<unknown> => pause(ms, undefined, { signal: over.signal }).catch(() => undefined)
+/** Contract: ends early when all leave. */
+const wait = (ms: number, all: AbortSignal): Promise<unknown> =>
+  pause(ms, undefined, { signal: all }).catch(() => undefined)
 let events = 0
 const total = { bytes: 0, resumes: 0, missing: 0, repeated: 0, resets: 0 }
 
@@ -90,24 +90,29 @@ function connect(viewer: Viewer): Promise<() => void> {
   })
 }
 
-async function watch(n: number): Promise<void> {
-  const viewer = new Viewer()
-  all.push(viewer)
-  let leave = await connect(viewer)
-  connected += 1
-  if (connected === viewers) reportConnected()
-  for (let round = 0; !over.signal.aborted; round += 1) {
-    await wait(stayMs * part(n, round, 1) + 100)
-    if (over.signal.aborted) break
+/** Contract: joins at once, and resolves with its end, when all leave; until then it leaves and continues. */
+async function join(viewer: Viewer, n: number, all: AbortSignal): Promise<{ readonly left: Promise<void> }> {
+  const leave = await connect(viewer)
+  return { left: watch(viewer, n, leave, all) }
+}
+
+async function watch(viewer: Viewer, n: number, firstLeave: () => void, all: AbortSignal): Promise<void> {
+  let leave = firstLeave
+  for (;;) {
+    round += 1
+    await wait(stayMs * part(n, round) + 100, all)
     leave()
     await viewer.read()
-    await wait(AWAY_MS * part(n, round, 2))
+    if (all.aborted) return
+    await wait(AWAY_MS * part(n, round, 2), all)
+    if (all.aborted) return
     leave = await connect(viewer)
     total.resumes += 1
   }
-  leave()
-  await viewer.read()
 }
+
+/** How often a viewer has stayed. */
+let round = 0
 
 /** Contract: a number between 0 and 1, always the same for the same arguments. */
 const part = (...seeds: readonly number[]): number => {
@@ -115,24 +120,28 @@ const part = (...seeds: readonly number[]): number => {
   return mixed / 10_007
 }
 
-function reportConnected(): void {
-  events = 0
-  total.bytes = 0
-  process.send?.({ kind: 'watching' } satisfies Watching)
+let present: readonly Viewer[] = []
+let leaving = new AbortController()
+let watching: readonly { readonly left: Promise<void> }[] = []
+
+async function answer({ kind }: WatchRequest): Promise<Watching | HaveRead | Watched> {
+  if (kind === 'join') {
+    leaving = new AbortController()
+    present = Array.from({ length: viewers }, () => new Viewer())
+    watching = await Promise.all(present.map((viewer, n) => join(viewer, n, leaving.signal)))
+    return { kind: 'watching' }
+  }
+  if (kind === 'read') {
+    const at = performance.now()
+    await Promise.all(present.map((viewer) => viewer.read()))
+    return { kind: 'have read', events, at }
+  }
+  leaving.abort()
+  await Promise.all(watching.map(({ left }) => left))
+  return { kind: 'watched', ...total }
 }
 
-let connected = 0
-const all: Viewer[] = []
-const watching = Array.from({ length: viewers }, (_, n) => watch(n))
-process.on('message', async ({ kind }: WatchRequest) => {
-  if (kind === 'read') {
-    await Promise.all(all.map((viewer) => viewer.read()))
-    process.send?.({ kind: 'have read', events } satisfies HaveRead)
-    return
-  }
-  over.abort()
-  await Promise.all(watching)
-  process.send?.({ kind: 'watched', ...total } satisfies Watched)
-  process.disconnect?.()
+process.on('message', async (request: WatchRequest) => {
+  process.send?.(await answer(request))
 })
-await Promise.all(watching)
+process.send?.({ kind: 'ready' })

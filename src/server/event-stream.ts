@@ -6,7 +6,7 @@
 
 import type { Clock } from '../ports/clock.ts'
 import { StreamPart } from './compressed-stream.ts'
-import { type LiveMessage, mergeTextDeltas } from './live-message.ts'
+import { joinTextDeltas, type LiveMessage } from './live-message.ts'
 import { encodeMessage, MAX_KEPT_BYTES, RecentEvents } from './recent-events.ts'
 
 /**
@@ -16,10 +16,15 @@ import { encodeMessage, MAX_KEPT_BYTES, RecentEvents } from './recent-events.ts'
 const BATCH_MS = 30
 const MANY_EVENTS = 50
 const LONG_BATCH_MS = 250
+/** A display of so many changes too fast to be read, so that a delay is not noticed. */
+const TOO_MANY_EVENTS = 1000
+const LONGEST_BATCH_MS = 500
+/** With fewer, the caches of the processor are cold each time; more would live until the next garbage collection. */
+const ENCODED_AT_ONCE = 32
 const KEEP_ALIVE_MS = 15_000
 /**
- * A viewer with more unsent bytes is disconnected. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once. The
- * bytes are the same for all viewers, so many slow ones need hardly more memory than one.
+ * A viewer with more unsent bytes is disconnected. Must exceed MAX_KEPT_BYTES, which a reconnect may send at once.
+ * Later bytes are the same for all viewers, so many slow ones need hardly more memory than one.
  */
 const MAX_UNSENT_BYTES = 2 * MAX_KEPT_BYTES
 const RECONNECT_MS = 1000
@@ -29,6 +34,11 @@ const FORGET_MS = 5 * 60_000
 const CHECK_MS = 1000
 const KEEP_ALIVE = StreamPart.of(Buffer.from(':\n\n'))
 const RETRY = StreamPart.of(Buffer.from(`retry: ${RECONNECT_MS}\n`))
+
+function batchMsAfter(count: number): number {
+  if (count < MANY_EVENTS) return BATCH_MS
+  return count < TOO_MANY_EVENTS ? LONG_BATCH_MS : LONGEST_BATCH_MS
+}
 
 interface Viewer {
   send(part: StreamPart): void
@@ -48,6 +58,8 @@ interface EventStreamOptions {
   token(): string | undefined
   /** Called when events are wanted; its result, when they are no longer. */
   onWanted?(): () => void
+  /** Called with the error of a batch that cannot be sent; the viewers are told to fetch everything anew. */
+  onFailed?(thrown: unknown): void
 }
 
 export class EventStream {
@@ -56,8 +68,8 @@ export class EventStream {
   readonly #recent: RecentEvents
   readonly #viewers = new Map<Viewer, AbortController>()
   readonly #closed = new AbortController()
-  /** The last message; the next piece of its text may be added to it. */
-  #last: LiveMessage | undefined
+  /** Not encoded yet. */
+  #pending: LiveMessage[] = []
   /** By run: messages that are made when the next batch is sent, unless an event overtakes them. */
   readonly #later = new Map<string, (() => LiveMessage)[]>()
   /** Whether the next batch is waited for. */
@@ -65,6 +77,7 @@ export class EventStream {
   #batchMs = BATCH_MS
   #hadViewer = false
   readonly #onWanted: () => () => void
+  readonly #onFailed: (thrown: unknown) => void
   #onUnwanted = (): void => {}
   /** How often the last viewer has left. */
   #emptyPeriods = 0
@@ -73,19 +86,19 @@ export class EventStream {
   #checkedToken: string | undefined | null = null
   #isChecking = false
 
-  constructor({ clock, idPrefix, token, onWanted }: EventStreamOptions) {
+  constructor({ clock, idPrefix, token, onWanted, onFailed }: EventStreamOptions) {
     this.#clock = clock
     this.#onWanted = onWanted ?? (() => () => {})
+    this.#onFailed = onFailed ?? (() => {})
     this.#token = token
     this.#recent = new RecentEvents(idPrefix)
   }
 
-  send(event: LiveMessage): void {
-    if (this.#closed.signal.aborted || !this.#hadViewer) return
-    const merged = mergeTextDeltas(this.#last, event)
-    if (!merged) this.#addLast()
-    this.#last = merged ?? event
-    this.#waitForBatch()
+  send(message: LiveMessage): void {
+    if (!this.#hadViewer) return
+    this.#pending.push(message)
+    if (this.#pending.length === ENCODED_AT_ONCE) this.#encode()
+    void this.#sendBatches()
   }
 
   /**
@@ -96,7 +109,7 @@ export class EventStream {
     const later = this.#later.get(run_id) ?? []
     later.push(make)
     this.#later.set(run_id, later)
-    if (this.#batchMs === LONG_BATCH_MS && later.length < MANY_EVENTS) this.#waitForBatch()
+    if (this.#batchMs > BATCH_MS && later.length < MANY_EVENTS) void this.#sendBatches()
     else for (const each of later.splice(0)) this.send(each())
   }
 
@@ -145,6 +158,7 @@ export class EventStream {
 
   close(): void {
     this.#closed.abort()
+    this.#hadViewer = false
     this.#onUnwanted()
     for (const viewer of [...this.#viewers.keys()]) this.#disconnect(viewer)
     for (const resolve of this.#onViewer) resolve()
@@ -161,33 +175,46 @@ export class EventStream {
     return StreamPart.join([RETRY, hello, ...parts])
   }
 
-  #waitForBatch(): void {
+  /** Ends when there is nothing left to send. */
+  async #sendBatches(): Promise<void> {
     if (this.#isWaiting) return
     this.#isWaiting = true
-    void this.#clock.sleep(this.#batchMs, this.#closed.signal).then(() => this.#flush())
+    try {
+      while (this.#pending.length > 0 || this.#later.size > 0 || this.#recent.addedCount() > 0) {
+        await this.#clock.sleep(this.#batchMs, this.#closed.signal)
+        if (this.#closed.signal.aborted) break
+        await this.#flush().catch((thrown) => {
+          this.#onFailed(thrown)
+          this.reset()
+        })
+      }
+    } finally {
+      this.#isWaiting = false
+    }
   }
 
-  #addLast(): void {
-    if (this.#last) this.#recent.add(this.#last)
-    this.#last = undefined
+  #encode(): void {
+    const messages = joinTextDeltas(this.#pending)
+    this.#pending = []
+    this.#recent.add(messages)
   }
 
-  #flush(): void {
-    this.#isWaiting = false
-    this.#addLast()
-    for (const make of [...this.#later.values()].flat()) this.#recent.add(make())
+  async #flush(): Promise<void> {
+    this.#encode()
+    this.#recent.add([...this.#later.values()].flat().map((make) => make()))
     this.#later.clear()
     const count = this.#recent.addedCount()
     // Forgotten meanwhile.
     if (count === 0) return
-    this.#batchMs = count < MANY_EVENTS ? BATCH_MS : LONG_BATCH_MS
-    const part = this.#recent.takeAdded()
+    this.#batchMs = batchMsAfter(count)
+    const part = await this.#recent.takeAdded()
+    if (!part || this.#closed.signal.aborted) return
     this.#dropUnauthorized()
     for (const viewer of [...this.#viewers.keys()]) this.#sendTo(viewer, part)
   }
 
   #forget(): void {
-    this.#last = undefined
+    this.#pending = []
     this.#later.clear()
     this.#recent.forget()
   }

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import type { Command } from '../commands/lib/command.ts'
 import type { CommandContext } from '../commands/lib/context.ts'
 import { validateAndRun } from '../commands/lib/validate-and-run.ts'
-import { TirelessError } from '../domain/error.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { withDeadline } from '../ports/deadline.ts'
 import type { RunSink } from '../ports/run-sink.ts'
 import type { RedactedRecords } from '../trace/redacted-records.ts'
@@ -79,7 +79,9 @@ export interface HttpServer {
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { host, context, token, secret, onWanted = () => () => {} } = options
   const access = createAuthentication({ token, secret, clock: context.clock })
-  const live = new EventStream({ clock: context.clock, idPrefix: context.ids.next().slice(-12), token, onWanted })
+  const onFailed = (thrown: unknown): void => options.failed(asTirelessError(thrown), EVENTS_PATH)
+  const idPrefix = context.ids.next().slice(-12)
+  const live = new EventStream({ clock: context.clock, idPrefix, token, onWanted, onFailed })
   const metrics = createMetrics(() => live.viewers())
   const { fetch } = routes({ ...options, access, live, metrics, files: pageFiles(options.page) })
   const sockets = createWebSockets(context, host, options.failed)

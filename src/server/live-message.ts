@@ -3,14 +3,26 @@
 import type { Delta } from '../domain/event.ts'
 
 export type LiveMessage =
-  | { readonly name: 'event'; readonly line: string }
+  /** Events of a run, each as a line of JSON. */
+  | { readonly name: 'event'; readonly lines: readonly string[] }
   | { readonly name: 'delta'; readonly data: Delta }
   | { readonly name: 'status'; readonly data: unknown }
 
 const MAX_JOINED_CHARS = 16 * 1024
 
-/** Contract: joins two consecutive pieces of one run's text; undefined if they cannot be joined. */
-export function mergeTextDeltas(before: LiveMessage | undefined, next: LiveMessage): LiveMessage | undefined {
+/** Contract: the messages in their order, with consecutive pieces of one run's text joined. */
+export function joinTextDeltas(messages: readonly LiveMessage[]): readonly LiveMessage[] {
+  const joined: LiveMessage[] = []
+  for (const message of messages) {
+    const both = joinTexts(joined.at(-1), message)
+    if (both) joined[joined.length - 1] = both
+    else joined.push(message)
+  }
+  return joined
+}
+
+/** Contract: undefined if they cannot be joined. */
+function joinTexts(before: LiveMessage | undefined, next: LiveMessage): LiveMessage | undefined {
   if (before?.name !== 'delta' || next.name !== 'delta') return undefined
   const [a, b] = [before.data, next.data]
   if (a.kind !== 'text' || b.kind !== 'text' || a.run_id !== b.run_id) return undefined

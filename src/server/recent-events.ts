@@ -1,19 +1,23 @@
 /** The last events as they were sent, numbered without gaps, so that a viewer can continue where it left off. */
 
-import { StreamPart } from './compressed-stream.ts'
+import { PartCompressor, StreamPart } from './compressed-stream.ts'
 import type { LiveMessage } from './live-message.ts'
 
 /** Not compressed. At 10,000 events a second this is two seconds, in which a viewer can reconnect; otherwise hours. */
 export const MAX_KEPT_BYTES = 8 * 1024 * 1024
 /** More is divided, so that its end is kept even if the whole is too much. */
-const PART_BYTES = 256 * 1024
+const PART_BYTES = 512 * 1024
 /** So many small parts are joined, so that a viewer that reconnects after hours is sent few of them. */
 const JOINED_PARTS = 64
 const SMALL_BYTES = PART_BYTES / JOINED_PARTS
+/** If so many parts wait, because all threads are busy, further ones are compressed in this thread. */
+const MAX_WAITING_PARTS = 16
+/** So much memory is used again: a part is filled while others are compressed. */
+const FREE_BLOCKS = 3
 /** A UTF-16 unit takes at most so many bytes in UTF-8. */
 const MAX_UNIT_BYTES = 3
-/** So many events are encoded at once: fewer would cost more calls, more would live longer. */
-const ENCODED_AT_ONCE = 32
+/** So much text is encoded at once: less would cost more calls, more would live longer. */
+const ENCODED_CHARS = 16 * 1024
 
 interface KeptPart {
   /** The numbers of its first and last event. */
@@ -31,47 +35,62 @@ export class RecentEvents {
   #smallParts = 0
   /** The number of the last event that was added. */
   #added = 0
-  /** The number of the last event that is in the buffer or in a part. */
+  /** The number of the last event that is in the block or in a part. */
   #encoded = 0
+  /** The number of the last event that is in a part. */
+  #divided = 0
   /** The number of the last event that `takeAdded` has returned. */
   #taken = 0
-  /** Events that are not in the buffer yet, in pieces: joining them at once leaves no garbage but the whole. */
-  #pieces: (string | number)[] = []
+  /** Events that are not in the block yet. */
+  #text = ''
   /**
    * Events that are in no part yet. Its memory is used again and again, and nothing else is kept of events, neither
    * objects nor strings: with thousands a second, collecting what lives a little longer would cost more than the rest.
    */
-  #buffer = Buffer.alloc(0)
+  #block: Buffer = Buffer.alloc(0)
   #length = 0
-  /** Parts that `takeAdded` has not returned. */
-  #parts: KeptPart[] = []
+  readonly #freeBlocks: Buffer[] = []
+  /** Parts that `takeAdded` has not returned, as they are compressed. */
+  #parts: Promise<KeptPart>[] = []
+  #compressor: PartCompressor | undefined
+  /** How often events were forgotten. */
+  #forgotten = 0
 
   constructor(idPrefix: string) {
     this.#idPrefix = idPrefix
     this.#idStart = `id: ${idPrefix}.`
   }
 
-  /** Contract: numbers the event. */
-  add(message: LiveMessage): void {
-    this.#added += 1
-    const json = message.name === 'event' ? message.line : JSON.stringify(message.data)
-    this.#pieces.push(this.#idStart, this.#added, DATA_START[message.name], json, '\n\n')
-    if (this.#added - this.#encoded === ENCODED_AT_ONCE) this.#encode()
+  /** Contract: numbers each event. */
+  add(messages: readonly LiveMessage[]): void {
+    for (const message of messages) {
+      const start = DATA_START[message.name]
+      const texts = message.name === 'event' ? message.lines : [JSON.stringify(message.data)]
+      for (const json of texts) {
+        this.#added += 1
+        this.#text += `${this.#idStart}${this.#added}${start}${json}\n\n`
+      }
+      if (this.#text.length >= ENCODED_CHARS) this.#encode()
+    }
+    this.#encode()
   }
 
-  /** The number of events that were added since `takeAdded`. */
+  /** The number of events that were added since the last ones were taken. */
   addedCount(): number {
     return this.#added - this.#taken
   }
 
-  /** Contract: the events that were added since the last call, as they are sent, to all viewers alike. Keeps them. */
-  takeAdded(): StreamPart {
-    this.#encode()
+  /**
+   * Contract: the events that were added since the last call, as they are sent, to all viewers alike. Keeps them.
+   * Undefined: they were forgotten meanwhile. Call it again only when it has resolved.
+   */
+  async takeAdded(): Promise<StreamPart | undefined> {
     this.#endPart()
-    const parts = this.#parts
-    this.#parts = []
-    this.#taken = this.#added
+    const forgotten = this.#forgotten
+    const parts = await Promise.all(this.#parts.splice(0))
+    if (forgotten !== this.#forgotten) return undefined
     for (const each of parts) this.#keep(each)
+    this.#taken = parts.at(-1)?.last ?? this.#taken
     return StreamPart.join(parts.map(({ part }) => part))
   }
 
@@ -86,12 +105,16 @@ export class RecentEvents {
     this.#keptBytes = 0
     this.#smallParts = 0
     this.#parts = []
-    this.#pieces = []
+    this.#text = ''
     this.#length = 0
-    this.#buffer = Buffer.alloc(0)
+    this.#block = Buffer.alloc(0)
+    this.#freeBlocks.length = 0
+    this.#compressor = undefined
+    this.#forgotten += 1
     // Skips a number: the last id must be unknown, too, because events are not numbered while there is no viewer.
     this.#added += 1
     this.#encoded = this.#added
+    this.#divided = this.#added
     this.#taken = this.#added
   }
 
@@ -117,24 +140,39 @@ export class RecentEvents {
   }
 
   #encode(): void {
-    if (this.#pieces.length === 0) return
-    const text = this.#pieces.join('')
-    this.#pieces.length = 0
-    const most = MAX_UNIT_BYTES * text.length
-    if (most > this.#buffer.length - this.#length) this.#endPart()
-    if (most > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(Math.max(PART_BYTES, most))
-    this.#length += this.#buffer.write(text, this.#length)
+    const most = MAX_UNIT_BYTES * this.#text.length
+    if (most > this.#block.length - this.#length) this.#endPart()
+    if (most > this.#block.length) this.#block = this.#newBlock(most)
+    this.#length += this.#block.write(this.#text, this.#length)
+    this.#text = ''
     this.#encoded = this.#added
   }
 
-  /** What is in the buffer becomes a part. */
+  #newBlock(least: number): Buffer {
+    const free = least <= PART_BYTES ? this.#freeBlocks.pop() : undefined
+    return free ?? Buffer.allocUnsafeSlow(Math.max(PART_BYTES, least))
+  }
+
+  /** What is in the block becomes a part. */
   #endPart(): void {
     if (this.#length === 0) return
-    const part = StreamPart.of(this.#buffer.subarray(0, this.#length))
-    const before = this.#parts.at(-1)?.last ?? this.#taken
-    this.#parts.push({ first: before + 1, last: this.#encoded, part })
+    const [block, length] = [this.#block, this.#length]
+    this.#block = Buffer.alloc(0)
     this.#length = 0
-    if (this.#buffer.length > PART_BYTES) this.#buffer = Buffer.alloc(0)
+    const part = this.#compress(block, length, { first: this.#divided + 1, last: this.#encoded })
+    // A failure is reported when the part is taken, which may be later.
+    part.catch(() => {})
+    this.#parts.push(part)
+    this.#divided = this.#encoded
+  }
+
+  async #compress(block: Buffer, length: number, numbers: Pick<KeptPart, 'first' | 'last'>): Promise<KeptPart> {
+    this.#compressor ??= new PartCompressor()
+    const plain = block.subarray(0, length)
+    const mayWait = this.#parts.length < MAX_WAITING_PARTS
+    const part = mayWait ? await this.#compressor.compress(plain) : StreamPart.of(plain)
+    if (block.length === PART_BYTES && this.#freeBlocks.length < FREE_BLOCKS) this.#freeBlocks.push(block)
+    return { ...numbers, part }
   }
 
   #keep(added: KeptPart): void {

@@ -31,6 +31,19 @@ test('the trace and the viewers share the work: each record is redacted once, ea
   )
 })
 
+test('a record that comes again later is redacted with what is known by then', () => {
+  const known: string[] = []
+  const records = new RedactedRecords((text) =>
+    known.reduce((left, secret) => left.replaceAll(secret, '‹secret›'), text),
+  )
+  const settled = whole.find(({ kind }) => kind === 'call_settled')
+  assert.ok(settled)
+  assert.match(JSON.stringify(records.redacted(settled)), /it is hunter2/)
+  known.push(SECRET)
+  records.forget()
+  assert.match(JSON.stringify(records.redacted(settled)), /it is ‹secret›/)
+})
+
 test('a record that belongs to two runs has lines of its own in each', () => {
   const records = new RedactedRecords((text) => text)
   const [record] = whole

@@ -1,6 +1,6 @@
 /**
  * Records as they leave the program: redacted, and their events as lines. The trace and the viewers need the same, one
- * right after the other, so the results for the last record are kept.
+ * right after the other, so the results for the last record are kept until `forget`.
  */
 
 import type { Event } from '../domain/event.ts'
@@ -38,6 +38,12 @@ export class RedactedRecords {
     const lines = events.map((event) => eventLine(event, ids))
     this.#lastLines = { record, first, lines }
     return lines
+  }
+
+  /** Contract: the same record is redacted anew, because a secret may become known in the meantime. */
+  forget(): void {
+    this.#last = undefined
+    this.#lastLines = undefined
   }
 
   #idFieldsOf(run: RunRef): string {

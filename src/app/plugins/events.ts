@@ -1,6 +1,7 @@
 /** Plugin `events`: passes the records and deltas of runs on to listeners. */
 
 import { definePlugin, type Plugin } from '../../ports/plugin.ts'
+import type { RunSink } from '../../ports/run-sink.ts'
 import { RedactedRecords } from '../../trace/redacted-records.ts'
 import { createEventFanout } from '../event-fanout.ts'
 
@@ -11,7 +12,12 @@ export function events(): Plugin {
     provides: ['events'],
     setup(host) {
       const { redact, stream } = host.get('secrets')
-      host.provide('events', { ...createEventFanout(stream), redactedRecords: new RedactedRecords(redact) })
+      const [fanout, redactedRecords] = [createEventFanout(stream), new RedactedRecords(redact)]
+      const onRecord: RunSink['onRecord'] = (run, record) => {
+        fanout.sink.onRecord(run, record)
+        redactedRecords.forget()
+      }
+      host.provide('events', { ...fanout, redactedRecords, sink: { ...fanout.sink, onRecord } })
     },
   })
 }
