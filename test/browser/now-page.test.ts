@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Model } from '../../src/ports/model.ts'
+import { commitOne } from '../../src/ports/store.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { askAndWait, sendTool } from '../support/approval-fixtures.ts'
 import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
@@ -145,6 +146,42 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  test('Now: a run whose process died too often is over, although no event says so', async (t) => {
+    const home = freshFolder(t)
+    const first = await serveAndDrain(t, stepwiseModel(), home)
+    const { dispatch_id } = await first.app.run('enqueue', { prompt: 'Write a note' })
+    const { store: firstStore } = first.app.context
+    await waitUntil(async () => (await firstStore.dispatch(dispatch_id))?.status === 'running')
+    await first.stop()
+    const served = await openHttpApp(t, { home })
+    const { store, clock } = served.app.context
+    const claim = async (): Promise<number> => {
+      const now = clock.now()
+      const [{ epoch }] = await commitOne(store, [{ op: 'join', name: 'test', now, lease_until: now, alone: true }])
+      await commitOne(store, [{ op: 'claim', epoch, limit: 1, now, only: [dispatch_id] }])
+      return epoch
+    }
+    const crash = async (): Promise<void> => {
+      const now = clock.now()
+      await commitOne(store, [
+        { op: 'join', name: 'next', now, lease_until: now, alone: true },
+        { op: 'recover', now },
+      ])
+    }
+    await claim()
+    const { page } = await openTab(browser, served.url)
+    await page.goto(loginAt(served.login_url, '/now'))
+    const run = page.locator(`[data-run="${dispatch_id}"]`)
+    await page.locator(`[data-run="${dispatch_id}"][data-state=running]`).waitFor()
+    for (let crashes = 1; crashes <= 3; crashes += 1) {
+      await crash()
+      if (crashes < 3) await claim()
+    }
+    assert.equal((await store.dispatch(dispatch_id))?.status, 'dead')
+    await page.locator(`[data-run="${dispatch_id}"][data-state=failed]`).waitFor()
+    await run.waitFor({ state: 'detached' })
+  })
+
   test('Now: beside an open approval the page says what waits, not that all is well', async (t) => {
     const served = await openHttpApp(t, { model: askAndWait(), tools: [sendTool()] })
     const { page, complaints } = await openTab(browser, served.url)
@@ -153,6 +190,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
     await served.app.run('run', { task: 'Look for a lamp' })
     await page.locator('[data-health=waiting]').getByText('One thing waits for you.').waitFor()
     assert.equal(await page.getByText('All is well.').count(), 0)
+    await page.getByText('needs approval').first().waitFor()
     assert.equal(await page.getByText('needs approval').count(), 1, 'a call that waits is one thing, not two')
     await page.getByRole('link', { name: 'One thing waits for you.' }).click()
     await page.waitForURL(`${served.url}/needs-you`)

@@ -30,6 +30,14 @@ interface TalkPageOptions extends Pick<AppOptions, 'tools' | 'model'> {
 }
 
 export async function openTalkPage(t: TestContext, options: TalkPageOptions = {}): Promise<TalkPage> {
+  const stopping = new AbortController()
+  const signals = { drain: stopping.signal, abort: stopping.signal }
+  let draining: Promise<void> | undefined
+  // Registered before the home, so that runs end before the app is closed.
+  t.after(async () => {
+    stopping.abort()
+    await draining
+  })
   const { home = freshFolder(t), port = 0, work = () => ({ text: 'worked' }), tools = [sendTool()] } = options
   writeTalkBehaviours(
     home,
@@ -40,16 +48,13 @@ export async function openTalkPage(t: TestContext, options: TalkPageOptions = {}
       ? routing({ new: 'Weekly figures', reply: `I start. ${PAYLOAD}` })
       : work(request),
   )
-  const stopping = new AbortController()
-  const signals = { drain: stopping.signal, abort: stopping.signal }
   const yaml = `server: { port: ${port} }\n`
   const served = await openHttpApp(t, { home, yaml, model, ...options, tools, signals })
-  const draining = served.app.context.drain({ untilIdle: false })
+  draining = served.app.context.drain({ untilIdle: false })
   const stop = async (): Promise<void> => {
     stopping.abort()
     await draining
     await served.app.close()
   }
-  t.after(stop)
   return { ...served, stop }
 }

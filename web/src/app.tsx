@@ -9,6 +9,7 @@ import { Shell } from './shell/shell.tsx'
 import { TEXTS } from './texts.ts'
 
 const LANGUAGE_KEY = 'tireless-language'
+const LONGEST_FRAME_MS = 1000
 
 /** `spent`: the browser came by a login link that no longer works. */
 type Session = 'unknown' | 'in' | 'out' | 'spent'
@@ -52,20 +53,37 @@ function LoggedIn({ language, switchLanguage, onLoggedOut }: LoggedInProps) {
   const texts = useRef(TEXTS[language])
   texts.current = TEXTS[language]
   useEffect(() => {
-    let frame = 0
+    let cancel: (() => void) | undefined
     // Redraw at most once per frame, however many events arrive.
     const onChange = (): void => {
-      cancelAnimationFrame(frame)
-      frame = requestAnimationFrame(redraw)
+      cancel ??= beforeNextFrame(() => {
+        cancel = undefined
+        redraw(undefined)
+      })
     }
     const opened = new PageState({ onChange, onLoggedOut, texts: () => texts.current })
     setPage(opened)
     return () => {
-      cancelAnimationFrame(frame)
+      cancel?.()
       opened.close()
     }
   }, [])
   return page ? <Shell page={page} language={language} switchLanguage={switchLanguage} /> : null
+}
+
+/** A hidden tab has no frames, but its title and icon say what waits. Call the result to cancel it. */
+function beforeNextFrame(work: () => void): () => void {
+  const cancel = (): void => {
+    cancelAnimationFrame(frame)
+    clearTimeout(timer)
+  }
+  const workOnce = (): void => {
+    cancel()
+    work()
+  }
+  const frame = requestAnimationFrame(workOnce)
+  const timer = setTimeout(workOnce, LONGEST_FRAME_MS)
+  return cancel
 }
 
 function preferredLanguage(): Language {

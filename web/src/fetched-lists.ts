@@ -28,7 +28,8 @@ export class FetchedLists {
     if (version === this.#newest.status) this.#view.status = status
   }
 
-  async fetchLists(): Promise<void> {
+  /** Contract: resolves with the dispatches that are over, as far as the lists name them. */
+  async fetchLists(): Promise<readonly Dispatch[]> {
     this.#newest.lists += 1
     const version = this.#newest.lists
     const view = this.#view
@@ -43,7 +44,8 @@ export class FetchedLists {
       readCommand('schedule list'),
       hasCycles ? readCommand('cycles list', { limit: 12 }) : undefined,
     ])
-    if (version !== this.#newest.lists) return
+    const over = [...recent.items.filter(isOver), ...failed.items, ...dead.items]
+    if (version !== this.#newest.lists) return over
     view.recent = recent.items.filter(isOver).filter(hasResult).slice(0, 8)
     view.waiting = waiting.items
     view.failures = [...failed.items, ...dead.items]
@@ -52,6 +54,7 @@ export class FetchedLists {
     view.schedules = schedules.items
     view.cycles = stored ? stored.items.map(cycleFromRecord) : lastCycleIn(view.status)
     this.#onChange()
+    return over
   }
 }
 

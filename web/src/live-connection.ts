@@ -11,11 +11,16 @@ const SILENCE_MS = 40_000
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
 const CHECK_MS = 5000
+/** After so long, a hidden tab lets its connection go: tabs share six to a server, and a seventh would get none. */
+const HIDDEN_MS = 5000
+const GLANCE_MS = 15_000
 
 interface LiveHandlers {
   onMessage(name: string, data: unknown): void
   /** The connection ended, or could not be made; it is tried again. */
   onLost(): void
+  /** The tab is hidden and has no connection; called now and then, until it is shown. */
+  onGlance(): void
   /** The server refuses the login. */
   onUnauthorized(): void
 }
@@ -28,14 +33,15 @@ export class LiveConnection {
   #lastBytesAt = 0
   #pause = FIRST_PAUSE_MS
   #wake: () => void = () => {}
+  /** A tab that is opened in the background is hidden from the start. */
+  #hiddenAt = Number.NEGATIVE_INFINITY
 
   constructor(handlers: LiveHandlers) {
     this.#handlers = handlers
     const { signal } = this.#closed
-    const retryNow = (): void => this.#retryNow()
-    addEventListener('online', retryNow, { signal })
-    document.addEventListener('visibilitychange', retryNow, { signal })
-    const timer = setInterval(() => this.#dropSilent(), CHECK_MS)
+    addEventListener('online', () => this.#retryNow(), { signal })
+    document.addEventListener('visibilitychange', () => this.#onVisibilityChange(), { signal })
+    const timer = setInterval(() => this.#dropUseless(), CHECK_MS)
     signal.addEventListener('abort', () => clearInterval(timer))
     void this.#keepOpen()
   }
@@ -48,19 +54,30 @@ export class LiveConnection {
 
   async #keepOpen(): Promise<void> {
     while (!this.#closed.signal.aborted) {
-      try {
-        await this.#readOnce()
-      } catch {
-        // The reason does not matter: the stream is opened again.
+      if (this.#isResting()) {
+        this.#handlers.onGlance()
+        await this.#waitFor(GLANCE_MS)
+        continue
       }
-      if (this.#closed.signal.aborted) return
+      // The reason of a failure does not matter: the stream is opened again.
+      await this.#readOnce().catch(() => {})
+      if (this.#closed.signal.aborted || this.#isResting()) continue
       this.#handlers.onLost()
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-        setTimeout(resolve, this.#pause)
-      })
+      await this.#waitFor(this.#pause)
       this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS)
     }
+  }
+
+  /** Contract: resolves earlier if it is woken. */
+  #waitFor(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+      setTimeout(resolve, ms)
+    })
+  }
+
+  #isResting(): boolean {
+    return document.visibilityState === 'hidden' && Date.now() - this.#hiddenAt >= HIDDEN_MS
   }
 
   async #readOnce(): Promise<void> {
@@ -93,15 +110,20 @@ export class LiveConnection {
     if (id !== undefined) this.#lastId = id
   }
 
-  /** Ends a connection that the machine's sleep or a broken network has left without a sign. */
-  #dropSilent(): void {
-    if (Date.now() - this.#lastBytesAt > SILENCE_MS) this.#current?.abort()
+  /** Ends a connection of a hidden tab, and one that the machine's sleep or a broken network left without a sign. */
+  #dropUseless(): void {
+    if (this.#isResting() || Date.now() - this.#lastBytesAt > SILENCE_MS) this.#current?.abort()
+  }
+
+  #onVisibilityChange(): void {
+    if (document.visibilityState === 'hidden') this.#hiddenAt = Date.now()
+    else this.#retryNow()
   }
 
   #retryNow(): void {
     if (document.visibilityState !== 'visible') return
     this.#pause = FIRST_PAUSE_MS
-    this.#dropSilent()
+    this.#dropUseless()
     this.#wake()
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Delta, Event } from '../../src/domain/event.ts'
 import { readCommand } from './api.ts'
+import type { Dispatch } from './api-types.ts'
 import { applyDelta, applyEvent, newRun, type RunView } from './run-view.ts'
 
 const MAX_RUNS = 50
@@ -35,6 +36,17 @@ export class LiveRuns {
     this.#fetching.get(delta.run_id)?.push(delta)
     const run = this.#runs.get(delta.run_id)
     if (run) applyDelta(run, delta)
+  }
+
+  /** Not every end has an event: a run whose process died too often is set aside. */
+  endThose(over: readonly Dispatch[]): void {
+    for (const { dispatch_id, status, updated_at, error } of over) {
+      const run = this.#runs.get(dispatch_id)
+      if (!run || run.to !== null) continue
+      run.state = status === 'done' ? 'done' : 'failed'
+      run.to = Date.parse(updated_at)
+      run.reason = error ?? run.reason
+    }
   }
 
   async fetchRunning(): Promise<void> {

@@ -4,12 +4,13 @@ import type { CommandInput, CommandName, CommandOutput } from '../../src/command
 import type { Delta, Event } from '../../src/domain/event.ts'
 import { ApiError, listCommands, runCommand } from './api.ts'
 import type { Approval, Cycle, Dispatch, Schedule, Status, Unknown } from './api-types.ts'
+import { atMostEvery } from './at-most-every.ts'
 import { FetchedLists } from './fetched-lists.ts'
 import { LiveConnection } from './live-connection.ts'
 import { LiveRuns } from './live-runs.ts'
 import type { RunView } from './run-view.ts'
 import { Toasts } from './shell/toasts.tsx'
-import { Conversation } from './talk/conversation.ts'
+import { Conversation, PAGE_CHAT } from './talk/conversation.ts'
 
 /** How long ended runs stay among the running ones. */
 const LINGER_MS = 6000
@@ -92,15 +93,19 @@ export class PageState {
     this.conversation = new Conversation(onChange)
     this.#lists = new FetchedLists(this.view, onChange)
     this.#runs = new LiveRuns(this.view.runs, onChange)
-    this.#fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => {
-      this.#fetch(this.#lists.fetchLists())
-      for (const refresh of this.#refreshers) this.#fetch(refresh())
+    this.#fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, async () => {
+      const refreshed = [...this.#refreshers].map((refresh) => refresh())
+      await Promise.all([this.#fetchLists(), ...refreshed].map(this.#fetch))
     })
     this.#live = new LiveConnection({
       onMessage: (name, data) => this.#handleMessage(name, data),
       onLost: () => {
         this.view.connection = 'lost'
         onChange()
+      },
+      onGlance: () => {
+        this.view.connection = 'connecting'
+        void this.#fetch(this.#glance())
       },
       onUnauthorized: () => this.#endSession(),
     })
@@ -117,7 +122,8 @@ export class PageState {
     this.#events.onChange()
     try {
       const output = await runCommand(command, input)
-      await this.#lists.fetchStatus()
+      // The command has succeeded, even if the status cannot be read.
+      await this.#fetch(this.#lists.fetchStatus())
       this.#fetchListsSoon()
       const text = typeof done === 'string' ? done : done(output)
       if (text !== '') this.toasts.add('live', text)
@@ -131,9 +137,18 @@ export class PageState {
     }
   }
 
+  /** Contract: sends the owner's message to a session; true: it was accepted. */
+  async sendTo(session: string, text: string, feedback: Feedback<'send'>): Promise<boolean> {
+    const { keys } = this.conversation
+    const key = keys.take(session, text)
+    const output = await this.run('send', { session, text, chat: PAGE_CHAT, key }, feedback)
+    if (!output) keys.keep(session, text, key)
+    return output !== undefined
+  }
+
   /** Contract: what is shown is fetched again; call it after a command that was not run by `run`. */
   refresh(): void {
-    this.#fetch(this.#lists.fetchStatus())
+    void this.#fetch(this.#lists.fetchStatus())
     this.#fetchListsSoon()
   }
 
@@ -147,7 +162,7 @@ export class PageState {
   /** Contract: runs `fetch` now and whenever something may have changed, not too often; call the result to stop. */
   keepFresh(fetch: () => Promise<unknown>): () => void {
     this.#refreshers.add(fetch)
-    this.#fetch(fetch())
+    void this.#fetch(fetch())
     return () => this.#refreshers.delete(fetch)
   }
 
@@ -186,39 +201,50 @@ export class PageState {
   #connected(now: number): void {
     this.view.connection = 'live'
     this.view.skew = now - Date.now()
-    this.#fetch(this.#fetchAll())
+    void this.#fetch(this.#fetchAll())
   }
 
   /** Events are missing. */
   #reset(): void {
     this.view.runs.clear()
-    this.#fetch(this.#runs.fetchRunning())
+    void this.#fetch(this.#runs.fetchRunning())
     this.#fetchListsSoon()
   }
 
   #handleEvent(event: Event): void {
     for (const listener of this.#listeners) listener(event)
     const run = this.#runs.applyEvent(event)
-    if (run?.gap) this.#fetch(this.#runs.fetchRun(run.id, run.agent, run.task))
+    if (run?.gap) void this.#fetch(this.#runs.fetchRun(run.id, run.agent, run.task))
     // A result may have ticked off a todo, or passed a message on.
     if ((run && run.to !== null) || event.stage === 'action_results') this.#fetchListsSoon()
+  }
+
+  async #fetchLists(): Promise<void> {
+    this.#runs.endThose(await this.#lists.fetchLists())
+  }
+
+  /** For the title of a hidden tab. */
+  async #glance(): Promise<void> {
+    const before = JSON.stringify(countsOf(this.view.status))
+    await this.#lists.fetchStatus()
+    if (JSON.stringify(countsOf(this.view.status)) !== before) this.#fetchListsSoon()
+    this.#events.onChange()
   }
 
   async #fetchAll(): Promise<void> {
     this.view.commands = await listCommands()
     await this.#lists.fetchStatus()
-    await this.#lists.fetchLists()
+    await this.#fetchLists()
     await this.#runs.fetchRunning()
-    for (const refresh of this.#refreshers) this.#fetch(refresh())
+    for (const refresh of this.#refreshers) void this.#fetch(refresh())
     this.#events.onChange()
   }
 
-  /** Lets the work go on in the background; the session ends if the login has expired, other errors are ignored. */
-  #fetch(work: Promise<unknown>): void {
-    void work.catch((thrown) => {
+  /** Contract: never rejects; the session ends if the login has expired, other errors are ignored. */
+  readonly #fetch = (work: Promise<unknown>): Promise<unknown> =>
+    work.catch((thrown) => {
       if (thrown instanceof ApiError && thrown.code === 'unauthorized') this.#endSession()
     })
-  }
 
   #endSession(): void {
     this.close()
@@ -226,22 +252,8 @@ export class PageState {
   }
 }
 
-/** Contract: runs at once, and again after the pause if called in the meantime. */
-function atMostEvery(ms: number, work: () => void): () => void {
-  let state: 'idle' | 'waiting' | 'requested' = 'idle'
-  const start = (): void => {
-    state = 'waiting'
-    work()
-    setTimeout(() => {
-      if (state === 'requested') start()
-      else state = 'idle'
-    }, ms)
-  }
-  return () => {
-    if (state === 'idle') start()
-    else state = 'requested'
-  }
-}
+const countsOf = (status: Status | null) =>
+  status && [status.queue, status.approvals, status.questions, status.unknowns]
 
 /** Contract: running runs and those that ended just now, oldest first; looks only while they run, as there are many. */
 export function visibleRuns({ runs }: PageView, now: number): readonly RunView[] {

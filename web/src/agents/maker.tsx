@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { ApiError, runCommand } from '../api.ts'
 import type { AgentPreview } from '../api-types.ts'
 import { Button, Card } from '../components.tsx'
+import { isSendKey } from '../enter-key.ts'
 import { visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { AGENTS_TEXTS, type AgentsTexts } from '../texts/agents.ts'
@@ -107,8 +108,7 @@ function SentenceField({ own, sentence, isBusy, write, check }: FieldProps) {
           value={sentence}
           onInput={({ currentTarget }) => write(currentTarget.value)}
           onKeyDown={(event) => {
-            // Enter also ends a word in an input method for Chinese; that does not send.
-            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+            if (!isSendKey(event)) return
             event.preventDefault()
             check()
           }}

@@ -7,7 +7,6 @@ import { Dialog, DialogButtons } from '../dialog.tsx'
 import { relativeTime, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
 import type { PageState } from '../page-state.ts'
-import { PAGE_CHAT } from '../talk/conversation.ts'
 import { explainError, sayTitle } from '../texts/errors.ts'
 import { describeFailureClass } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -100,8 +99,7 @@ export function QuestionCard({
   const send = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (answer.trim() === '') return
-    const input = { session: session_id, text: answer, chat: PAGE_CHAT }
-    if (await page.run('send', input, { busy: name, done: texts.needs.answered })) setAnswer('')
+    if (await page.sendTo(session_id, answer, { busy: name, done: texts.needs.answered })) setAnswer('')
   }
   return (
     <NeedCard

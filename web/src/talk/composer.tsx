@@ -1,7 +1,8 @@
-/** The field in which the owner writes. It keeps the text until the server has accepted it. */
+/** The field in which the owner writes. The text is kept until the server has accepted it. */
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../components.tsx'
+import { isSendKey } from '../enter-key.ts'
 import type { PageState } from '../page-state.ts'
 import type { Texts } from '../texts.ts'
 
@@ -17,31 +18,35 @@ const FIELD_CLASSES = [
   'min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 text-[15px] outline-none placeholder:text-muted',
 ].join(' ')
 
-const DRAFT_KEY = 'tireless-draft'
 const MAX_HEIGHT_PX = 220
 
 export function Composer({ page, texts, placeholder, example = '' }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null)
-  const [text, setText] = useState(() => sessionStorage.getItem(DRAFT_KEY) ?? '')
-  const write = (next: string): void => {
-    sessionStorage.setItem(DRAFT_KEY, next)
-    setText(next)
-  }
+  const { draft } = page.conversation
+  const [text, setText] = useState(draft.text)
+  useLayoutEffect(() => draft.listen(setText), [draft])
+  useLayoutEffect(() => {
+    const element = field.current
+    if (draft.hadFocus) element?.focus()
+    return () => {
+      draft.hadFocus = element !== null && document.activeElement === element
+    }
+  }, [draft])
   useLayoutEffect(() => {
     if (example === '') return
-    write(example)
+    draft.write(example)
     field.current?.focus()
-  }, [example])
+  }, [draft, example])
   useLayoutEffect(() => grow(field.current), [text])
 
   const send = async (): Promise<void> => {
     const said = text.trim()
     if (said === '') return
-    write('')
+    draft.write('')
     try {
       await page.conversation.send(said)
     } catch (thrown) {
-      write(said)
+      draft.putBack(said)
       page.reportFailure(thrown)
     }
   }
@@ -62,10 +67,9 @@ export function Composer({ page, texts, placeholder, example = '' }: ComposerPro
         placeholder={placeholder}
         title={texts.talk.hint}
         value={text}
-        onInput={({ currentTarget }) => write(currentTarget.value)}
+        onInput={({ currentTarget }) => draft.write(currentTarget.value)}
         onKeyDown={(event) => {
-          // Enter also ends a word in an input method for Chinese; that does not send.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          if (!isSendKey(event)) return
           event.preventDefault()
           void send()
         }}

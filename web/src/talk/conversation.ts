@@ -2,6 +2,8 @@
 
 import { readCommand, runCommand } from '../api.ts'
 import type { Message } from '../api-types.ts'
+import { Draft } from './draft.ts'
+import { MessageKeys } from './message-keys.ts'
 
 /** The chat that the page writes to. */
 export const PAGE_CHAT = 'page'
@@ -22,6 +24,8 @@ export class Conversation {
   hasMore = false
   /** Whether the messages were fetched at least once. */
   isLoaded = false
+  readonly draft = new Draft()
+  readonly keys = new MessageKeys()
   #limit = FIRST_COUNT
   #version = 0
   readonly #onChange: () => void
@@ -47,21 +51,21 @@ export class Conversation {
     await this.fetch()
   }
 
-  /** Contract: the message is accepted when it resolves; its key keeps a repeated request from sending it twice. */
+  /** Contract: the message is accepted when it resolves. */
   async send(text: string): Promise<void> {
-    const message = { key: newKey(), text, at: Date.now() }
-    this.pending = [...this.pending, message]
+    const key = this.keys.take(PAGE_CHAT, text)
+    this.pending = [...this.pending, { key, text, at: Date.now() }]
     this.#onChange()
     try {
-      await runCommand('send', { text, chat: PAGE_CHAT, key: message.key, rules: true })
-      await this.fetch()
+      await runCommand('send', { text, chat: PAGE_CHAT, key, rules: true })
+      // It is accepted, even if it cannot be read now.
+      await this.fetch().catch(() => {})
+    } catch (thrown) {
+      this.keys.keep(PAGE_CHAT, text, key)
+      throw thrown
     } finally {
-      this.pending = this.pending.filter(({ key }) => key !== message.key)
+      this.pending = this.pending.filter((each) => each.key !== key)
       this.#onChange()
     }
   }
 }
-
-/** `randomUUID` is missing where the page is served to other machines without TLS. */
-const newKey = (): string =>
-  `page-${[...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join('')}`

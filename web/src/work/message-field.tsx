@@ -2,9 +2,9 @@
 
 import { useState } from 'preact/hooks'
 import { Button } from '../components.tsx'
+import { isSendKey } from '../enter-key.ts'
 import type { Language } from '../format.ts'
 import type { PageState } from '../page-state.ts'
-import { PAGE_CHAT } from '../talk/conversation.ts'
 import { SESSION_TEXTS } from '../texts/work-sessions.ts'
 
 interface MessageFieldProps {
@@ -24,8 +24,7 @@ export function MessageField({ page, language, session }: MessageFieldProps) {
   const busy = page.view.busy.has(name)
   const send = async (): Promise<void> => {
     if (text.trim() === '' || busy) return
-    const input = { session, text, chat: PAGE_CHAT }
-    if (await page.run('send', input, { busy: name, done: own.sent })) setText('')
+    if (await page.sendTo(session, text, { busy: name, done: own.sent })) setText('')
   }
   return (
     <form
@@ -44,8 +43,7 @@ export function MessageField({ page, language, session }: MessageFieldProps) {
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
-          // Enter also ends a word in an input method for Chinese; that does not send.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          if (!isSendKey(event)) return
           event.preventDefault()
           void send()
         }}

@@ -1,0 +1,160 @@
+/** The conversation on the page over a bad connection, in a hidden tab, and with an input method. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import { call, LETTER } from '../support/approval-fixtures.ts'
+import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
+import { waitUntil } from '../support/open-app.ts'
+import { openTalkPage } from '../support/talk-page.ts'
+
+const field = (page: Page) => page.getByRole('textbox')
+const ownMessages = (page: Page): Promise<number> =>
+  page.evaluate(`fetch('/api/v1/messages/list?chat=page').then((answer) => answer.json())`).then((list) => {
+    const { items } = list as { items: { text: string }[] }
+    return items.filter(({ text }) => text.includes('figures')).length
+  })
+
+const askToSend = () => ({ calls: [call('send', LETTER)] })
+
+describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
+  let browser: Browser
+  before(async () => {
+    browser = await launchChromium()
+  })
+  after(() => browser?.close())
+
+  test('Talk: a message whose answer was lost is kept, and sent again it arrives once', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    let lost = 0
+    await page.route('**/api/v1/send', async (route) => {
+      // Accepted, but the answer does not arrive.
+      if (lost > 0) return route.continue()
+      await route.fetch()
+      lost += 1
+      // Shown in the conversation, which has another field than an empty page.
+      await page.getByText('I start.').waitFor()
+      await field(page).fill('written meanwhile')
+      await route.abort()
+    })
+    await field(page).fill('Write the figures')
+    await field(page).press('Enter')
+    await waitUntil(async () => (await field(page).inputValue()) === 'Write the figures\nwritten meanwhile')
+    const answered = page.waitForResponse('**/api/v1/send')
+    await field(page).fill('Write the figures')
+    await field(page).press('Enter')
+    await answered
+    assert.deepEqual([lost, await ownMessages(page)], [1, 1])
+  })
+
+  test('Talk: the same words twice are two messages, also while the first one is on its way', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    const release = Promise.withResolvers<void>()
+    await page.route('**/api/v1/send', async (route) => {
+      await release.promise
+      await route.continue()
+    })
+    for (const _ of [1, 2]) {
+      const requested = page.waitForRequest('**/api/v1/send')
+      await field(page).fill('Write the figures')
+      await field(page).press('Enter')
+      await requested
+    }
+    release.resolve()
+    await waitUntil(async () => (await ownMessages(page)) === 2)
+  })
+
+  test('Talk: the owner can go on writing after the first message', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    await field(page).fill('Write the figures')
+    await field(page).press('Enter')
+    await page.getByText('I start.').waitFor()
+    await page.keyboard.type('and the sums')
+    assert.equal(await field(page).inputValue(), 'and the sums')
+  })
+
+  test('Talk: a message is accepted, even if what is shown cannot be read afterwards', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    await page.route('**/api/v1/messages/list*', (route) => route.abort())
+    const unread = page.waitForEvent('requestfailed', (request) => request.url().includes('/messages/list'))
+    const answered = page.waitForResponse('**/api/v1/send')
+    await field(page).fill('Write the figures')
+    await field(page).press('Enter')
+    await Promise.all([answered, unread])
+    await page.unroute('**/api/v1/messages/list*')
+    await page.getByText('Write the figures').first().waitFor()
+    assert.deepEqual([await field(page).inputValue(), await ownMessages(page)], ['', 1])
+  })
+
+  test('Needs you: an approval is shown on a connection slower than the page asks', async (t) => {
+    const served = await openTalkPage(t, { work: askToSend })
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    let isFirst = true
+    await page.route('**/api/v1/approvals/list*', async (route) => {
+      // One request is lost without an error, the others are slow.
+      if (isFirst) {
+        isFirst = false
+        return
+      }
+      await pause(1200)
+      await route.continue()
+    })
+    await page.getByRole('link', { name: 'Needs you' }).first().click()
+    await served.app.run('send', { text: 'Write the figures', chat: 'page' })
+    // Something happens all the time, so the lists are asked for again and again.
+    const over = new AbortController()
+    t.after(() => over.abort())
+    const happening = (async () => {
+      for (; !over.signal.aborted; await pause(300))
+        await served.app.run('enqueue', { prompt: 'nothing', agent: 'default', priority: 0 })
+    })()
+    await page.locator('[data-need=approval]').first().waitFor({ timeout: 25_000 })
+    over.abort()
+    await happening
+  })
+
+  test('Talk: the title of a hidden tab says how much waits', async (t) => {
+    const served = await openTalkPage(t, { work: askToSend })
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    // A hidden tab gets no frames.
+    await page.evaluate('window.requestAnimationFrame = () => 0')
+    await served.app.run('send', { text: 'Write the figures', chat: 'page' })
+    await waitUntil(async () => (await page.title()).startsWith('(1) '))
+  })
+
+  test('Talk: Enter that an input method takes sends nothing', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    await field(page).fill('写周报')
+    // Safari: the word has ended before the key comes.
+    await field(page).evaluate((element: { dispatchEvent(event: unknown): boolean }) => {
+      const { KeyboardEvent: Key } = globalThis as unknown as {
+        KeyboardEvent: new (type: string, init: object) => unknown
+      }
+      element.dispatchEvent(new Key('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }))
+    })
+    assert.equal(await field(page).inputValue(), '写周报')
+    await field(page).press('Enter')
+    await page.getByText('I start.').waitFor()
+    assert.equal(await field(page).inputValue(), '')
+  })
+})
