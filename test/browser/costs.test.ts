@@ -23,6 +23,21 @@ async function readBars(page: Page): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries(await Promise.all(sums))
 }
 
+interface PageElement {
+  readonly tagName: string
+  readonly ownerDocument: { readonly activeElement: PageElement }
+  click(): void
+  closest(selector: string): unknown
+}
+
+/** Runs in the page. Contract: where the focus is in the same turn of the event loop; drawing comes later. */
+async function focusAfterClick(button: PageElement): Promise<string> {
+  button.click()
+  for (let n = 0; n < 10; n += 1) await null
+  const { activeElement } = button.ownerDocument
+  return activeElement.closest('dialog') ? 'in a dialog' : activeElement.tagName
+}
+
 const rounded = (amount: number): string => amount.toFixed(6)
 
 describe('the place Costs', { skip: WITHOUT_CHROMIUM }, () => {
@@ -109,6 +124,16 @@ describe('the place Costs', { skip: WITHOUT_CHROMIUM }, () => {
       [['per_month_usd', 90]],
     )
     assert.deepEqual(complaints, [])
+  })
+
+  test('Costs: a field and a dialog have the focus before they are drawn, so nothing typed at once is lost', async (t) => {
+    const served = await openLedgerWeek(t, 'other', 'Summarise it')
+    const { page } = await openTab(browser, served.url)
+    await page.goto(loginAt(served.login_url, '/costs'))
+    const limit = page.locator('[data-limit=per_day_usd]')
+    const click = (name: string) => limit.getByRole('button', { name }).evaluate(focusAfterClick)
+    assert.equal(await click('Change'), 'INPUT')
+    assert.equal(await click('No limit'), 'in a dialog')
   })
 
   test('Costs: an empty home says what will appear; Chinese, dark, on a phone nothing moves sideways', async (t) => {

@@ -1,7 +1,7 @@
 /** A dialog above the page: closed by Escape, by a click beside it, or by its buttons. */
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface DialogProps {
   readonly title: string
@@ -17,7 +17,8 @@ const DIALOG_CLASSES = [
 
 export function Dialog({ title, isWide = false, children, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before anything is drawn, so that what is typed next reaches the dialog.
+  useLayoutEffect(() => {
     const opened = dialog.current
     opened?.showModal()
     return () => opened?.close()

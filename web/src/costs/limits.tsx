@@ -1,12 +1,13 @@
 /** The limits of spending: what is left, when each is reached, and a form to change it in place. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { Button, Card, Section } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
 import { clockTime, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import type { CostsTexts } from '../texts/costs.ts'
+import { useFocus } from '../use-focus.ts'
 import type { ViewContext } from '../view-context.ts'
 import { formatAmount, formatDay } from './amounts.ts'
 import type { Measure } from './plot-data.ts'
@@ -132,8 +133,7 @@ interface LimitFormProps extends Omit<LimitProps, 'caps'> {
 function LimitForm({ context: { texts, language }, page, own, name, title, limit, onClose }: LimitFormProps) {
   const [value, setValue] = useState(limit === undefined ? '' : String(limit))
   const [isRemoving, setRemoving] = useState(false)
-  const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  const field = useFocus<HTMLInputElement>()
   const unit = unitOf(name)
   const isValid = Number(value) > 0
   const busy = page.view.busy.has(`limit ${name}`)

@@ -1,6 +1,6 @@
 /** Edits a document with a preview. If it changed meanwhile, nothing is written and the owner's text stays. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { type ApiError, readCommand } from '../api.ts'
 import { Button, Card } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
@@ -8,6 +8,7 @@ import { DiffView } from '../diff-view.tsx'
 import { Markdown } from '../markdown.tsx'
 import type { PageState } from '../page-state.ts'
 import type { MemoryTexts } from '../texts/memory.ts'
+import { useFocus } from '../use-focus.ts'
 import type { ViewContext } from '../view-context.ts'
 import { type Draft, keepDraft, readDraft } from './drafts.ts'
 import type { DocumentName } from './versions.ts'
@@ -154,8 +155,7 @@ const TEXT_CLASSES = [
 ].join(' ')
 
 function TextField({ own, name, text, onInput, onSave }: TextFieldProps) {
-  const field = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  const field = useFocus<HTMLTextAreaElement>()
   return (
     <textarea
       ref={field}
