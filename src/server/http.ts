@@ -33,7 +33,7 @@ import {
 import { openApi } from './openapi.ts'
 import { redactingSink } from './redacting-sink.ts'
 import { readJsonBody } from './request-body.ts'
-import { NOT_BUILT, type PageFile, pageFiles } from './static-files.ts'
+import { NOT_BUILT, type PageFiles, pageFiles, sendPageFile } from './static-files.ts'
 import { broadcastStatus } from './status-broadcast.ts'
 import { sendTrace } from './trace-download.ts'
 import { createWebSockets } from './web-sockets.ts'
@@ -144,7 +144,7 @@ interface RouteDeps extends HttpOptions {
   readonly access: Authentication
   readonly live: EventStream
   readonly metrics: Metrics
-  readonly files: ReadonlyMap<string, PageFile>
+  readonly files: PageFiles
 }
 
 const statusReader =
@@ -186,7 +186,7 @@ function routes(deps: RouteDeps): Hono<HonoEnv> {
   for (const endpoint of endpoints) mount(app, endpoint, deps.context)
   app.notFound((c) => {
     const index = isPageAddress(c) ? deps.files.get('/') : undefined
-    if (index) return c.body(index.body, 200, index.headers)
+    if (index) return sendPageFile(c, index)
     const isRead = [EVENTS_PATH, FILES_PATH, DOWNLOAD_PATH, OPENAPI_PATH].includes(c.req.path)
     const allowed = isRead ? 'GET' : endpoints.find(({ path }) => path === c.req.path)?.method
     if (allowed === undefined)
@@ -222,12 +222,7 @@ function addOpenRoutes(app: Hono<HonoEnv>, deps: RouteDeps): void {
     c.body(metrics.text(await status()), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }),
   )
   if (files.size === 0) app.get('/', (c) => c.text(NOT_BUILT, 503))
-  for (const [path, { body, headers }] of files)
-    app.get(path, (c) =>
-      headers.ETag !== undefined && c.req.header('if-none-match') === headers.ETag
-        ? c.body(null, 304, headers)
-        : c.body(body, 200, headers),
-    )
+  for (const [path, file] of files) app.get(path, (c) => sendPageFile(c, file))
 }
 
 /** The page has addresses of its own, such as /runs/ID; the page itself says so if there is nothing at an address. */

@@ -145,16 +145,4 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await page.getByRole('button', { name: 'Run a cycle now' }).and(page.locator(':not([disabled])')).waitFor()
     assert.equal(await page.locator('[data-state=paused]').count(), 1)
   })
-
-  test('Now: without those commands there are no buttons, and no errors', async (t) => {
-    const http = await serve(t, [])
-    const { page, complaints } = await openTab(browser, http.url)
-    await page.goto(loginAt(http.loginUrl(), '/now'))
-    await waitUntilLive(page)
-    await page.getByText('default is waiting').waitFor()
-    for (const name of ['Pause', 'Resume', 'Run a cycle now'])
-      assert.equal(await page.getByRole('button', { name }).count(), 0, name)
-    await page.locator('[data-health=ok]').waitFor()
-    assert.deepEqual(complaints, [])
-  })
 })

@@ -55,6 +55,25 @@ describe('the todos of sessions, on the page', { skip: WITHOUT_CHROMIUM }, () =>
     assert.deepEqual(complaints, [])
   })
 
+  test('Work: a todo that moves while the columns are read is only where it came last', async (t) => {
+    const week = await openWorkWeek(t)
+    const { page } = await openTab(browser, week.url)
+    let isMoved = false
+    await page.route(/\/todo\/list\?.*status=COMPLETE/, async (route) => {
+      // What is read afterwards would put it right.
+      if (isMoved) return
+      isMoved = true
+      await working
+      await week.workOn('T002', 'done')
+      await route.continue()
+    })
+    const working = page.waitForResponse(/\/todo\/list\?.*status=IN_PROGRESS/)
+    await page.goto(loginAt(week.login_url, '/work'))
+    await page.locator('[data-column=checking] [data-todo=T002]').waitFor()
+    assert.equal(await page.locator('[data-todo=T002]').count(), 1)
+    assert.equal(await page.locator('[data-column=working] h3 .figures').innerText(), '0')
+  })
+
   test('Work: todos of one session, in Chinese, dark; without todos it says where they come from', async (t) => {
     const week = await openWorkWeek(t)
     const { page, complaints } = await openTab(browser, week.url, { locale: 'zh-CN', colorScheme: 'dark' })

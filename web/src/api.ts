@@ -60,12 +60,6 @@ export async function isLoggedIn(): Promise<boolean> {
   return ok
 }
 
-/** Contract: the names of the server's commands. */
-export async function listCommands(): Promise<ReadonlySet<string>> {
-  const { paths } = await readAnswer<{ readonly paths: object }>(fetch(`${API}/openapi.json`))
-  return new Set(Object.keys(paths).map((path) => path.slice(API.length + 1).replaceAll('/', ' ')))
-}
-
 export const EVENTS = `${API}/events`
 
 const pathOf = (command: string): string => `${API}/${command.replaceAll(' ', '/')}`

@@ -33,8 +33,7 @@ export class FetchedLists {
     this.#newest.lists += 1
     const version = this.#newest.lists
     const view = this.#view
-    const hasCycles = view.commands.has('cycles list')
-    const [recent, waiting, failed, dead, approvals, unknowns, schedules, stored] = await Promise.all([
+    const [recent, waiting, failed, dead, approvals, unknowns, schedules, cycles] = await Promise.all([
       readCommand('queue list', { limit: 30 }),
       readCommand('queue list', { status: 'waiting', limit: 100 }),
       readCommand('queue list', { status: 'failed', limit: 50 }),
@@ -42,7 +41,7 @@ export class FetchedLists {
       readCommand('approvals list', { status: 'open', limit: 100 }),
       readCommand('unknowns list'),
       readCommand('schedule list'),
-      hasCycles ? readCommand('cycles list', { limit: 12 }) : undefined,
+      readCommand('cycles list', { limit: 12 }),
     ])
     const over = [...recent.items.filter(isOver), ...failed.items, ...dead.items]
     if (version !== this.#newest.lists) return over
@@ -52,7 +51,7 @@ export class FetchedLists {
     view.approvals = approvals.items
     view.unknowns = unknowns.items.filter(({ status }) => status === 'open')
     view.schedules = schedules.items
-    view.cycles = stored ? stored.items.map(cycleFromRecord) : lastCycleIn(view.status)
+    view.cycles = cycles.items.map(cycleFromRecord)
     this.#onChange()
     return over
   }
@@ -63,9 +62,6 @@ const isOver = ({ status }: Dispatch): boolean => !['pending', 'running', 'waiti
 /** Looks that came to nothing would hide everything else; the panel of the residents shows them. */
 const hasResult = ({ metadata, status, result }: Dispatch): boolean =>
   !(isLook(metadata.behaviour) && status === 'done' && !result)
-
-const lastCycleIn = (status: Status | null): readonly Cycle[] =>
-  status?.kernel.last_cycle ? [status.kernel.last_cycle] : []
 
 const RUNNING_CYCLE: Omit<Cycle, 'cycle_id'> = {
   ...{ status: 'running', dispatched: 0, succeeded: 0, failed: 0, parked: 0, idle_reason: null, error: null },

@@ -2,7 +2,7 @@
 
 import type { CommandInput, CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { Delta, Event } from '../../src/domain/event.ts'
-import { ApiError, listCommands, runCommand } from './api.ts'
+import { ApiError, runCommand } from './api.ts'
 import type { Approval, Cycle, Dispatch, Schedule, Status, Unknown } from './api-types.ts'
 import { atMostEvery } from './at-most-every.ts'
 import { FetchedLists } from './fetched-lists.ts'
@@ -21,7 +21,6 @@ export interface PageView {
   connection: 'connecting' | 'live' | 'lost'
   /** Server clock minus browser clock, in milliseconds. */
   skew: number
-  commands: ReadonlySet<string>
   status: Status | null
   cycles: readonly Cycle[]
   schedules: readonly Schedule[]
@@ -75,7 +74,7 @@ export class PageState {
 
   constructor(events: PageEvents) {
     this.view = {
-      ...{ connection: 'connecting', skew: 0, commands: new Set(), busy: new Set(), status: null },
+      ...{ connection: 'connecting', skew: 0, busy: new Set(), status: null },
       ...{
         cycles: [],
         schedules: [],
@@ -201,7 +200,7 @@ export class PageState {
   #connected(now: number): void {
     this.view.connection = 'live'
     this.view.skew = now - Date.now()
-    void this.#fetch(this.#fetchAll())
+    void this.#fetchAll()
   }
 
   /** Events are missing. */
@@ -232,11 +231,10 @@ export class PageState {
   }
 
   async #fetchAll(): Promise<void> {
-    this.view.commands = await listCommands()
-    await this.#lists.fetchStatus()
-    await this.#fetchLists()
-    await this.#runs.fetchRunning()
-    for (const refresh of this.#refreshers) void this.#fetch(refresh())
+    const refreshed = [...this.#refreshers].map((refresh) => refresh())
+    const all = [this.#lists.fetchStatus(), this.#fetchLists(), this.#runs.fetchRunning(), ...refreshed]
+    // One that fails does not keep the others from being shown.
+    await Promise.all(all.map(this.#fetch))
     this.#events.onChange()
   }
 

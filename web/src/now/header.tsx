@@ -12,12 +12,11 @@ interface HeaderProps {
 
 export function Header({ context: { texts }, page, state }: HeaderProps) {
   const { view } = page
-  const button = (command: 'cycle now' | 'pause' | 'resume', label: string, done: string) =>
-    view.commands.has(command) && (
-      <Button key={command} busy={view.busy.has(command)} onClick={() => void page.run(command, {}, { done })}>
-        {label}
-      </Button>
-    )
+  const button = (command: 'cycle now' | 'pause' | 'resume', label: string, done: string) => (
+    <Button key={command} busy={view.busy.has(command)} onClick={() => void page.run(command, {}, { done })}>
+      {label}
+    </Button>
+  )
   return (
     <header class="flex flex-wrap items-center gap-x-6 gap-y-3 pb-5">
       <h1 class="text-xl font-semibold tracking-tight">{texts.title}</h1>

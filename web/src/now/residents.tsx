@@ -12,7 +12,7 @@ const MAX_RESIDENTS = 50
 const TONES: Readonly<Record<Resident['state'], Tone>> = { idle: 'other', looking: 'live', backing_off: 'fault' }
 
 export function Residents({ context, page }: { readonly context: ViewContext; readonly page: PageState }) {
-  const { status, commands } = page.view
+  const { status } = page.view
   const residents = status?.residents ?? []
   if (residents.length === 0) return null
   const { texts } = context
@@ -34,7 +34,7 @@ export function Residents({ context, page }: { readonly context: ViewContext; re
                 <Heading context={context} resident={resident} />
                 <LastAction context={context} resident={resident} />
                 <Slots context={context} resident={resident} />
-                {commands.has('observe') && <Message context={context} page={page} agent={resident.agent_id} />}
+                <Message context={context} page={page} agent={resident.agent_id} />
               </div>
             </li>
           ))}

@@ -47,8 +47,8 @@ export function TodoColumns({ context, page, session, path, query }: TodoColumns
   const { language } = context
   const own = BOARD_TEXTS[language]
   const [limits, setLimits] = useState<Partial<Record<ColumnName, number>>>({})
-  const state = useFetched(page, `${session} ${JSON.stringify(limits)}`, () =>
-    Promise.all(COLUMNS.map((each) => fetchColumn(each, session, limits[each.name]))),
+  const state = useFetched(page, `${session} ${JSON.stringify(limits)}`, async () =>
+    dropMoved(await Promise.all(COLUMNS.map((each) => fetchColumn(each, session, limits[each.name])))),
   )
   const columns = useKept(state, session ?? '')
   if (!columns) return <NotFetched language={language} state={state} />
@@ -95,6 +95,21 @@ async function fetchColumn(
   }
 }
 
+const idOf = ({ session_id, code }: Todo): string => `${session_id} ${code}`
+
+/** Contract: a todo that moved while the columns were read is only in the one to which it came last. */
+function dropMoved(columns: readonly Column[]): readonly Column[] {
+  const newest = new Map<string, Todo>()
+  for (const todo of columns.flatMap(({ items }) => items)) {
+    const known = newest.get(idOf(todo))
+    if (!known || known.updated_at <= todo.updated_at) newest.set(idOf(todo), todo)
+  }
+  return columns.map(({ name, items, total }) => {
+    const kept = items.filter((todo) => newest.get(idOf(todo)) === todo)
+    return { name, items: kept, total: total - (items.length - kept.length) }
+  })
+}
+
 interface ColumnProps {
   readonly context: ViewContext
   readonly column: Column
@@ -113,7 +128,7 @@ function ColumnView({ context, column: { name, items, total }, addressOf, onMore
       {total === 0 && <p class="label px-1.5 pb-1">{own.emptyColumn}</p>}
       <ul class="flex flex-col gap-1.5">
         {items.map((todo) => (
-          <li key={`${todo.session_id} ${todo.code}`}>
+          <li key={idOf(todo)}>
             <TodoCard context={context} todo={todo} href={addressOf(todo)} />
           </li>
         ))}
