@@ -1,6 +1,7 @@
 /** Client of the server's API: runs commands by name, with the types of their schemas. */
 
 import type { CommandInput, CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
+import { CHECKS, isObject } from './check-answers.ts'
 
 const API = '/api/v1'
 
@@ -36,7 +37,7 @@ export function readCommand<Name extends CommandName>(
 ): Promise<CommandOutput<Name>> {
   const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined)
   const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()
-  return readAnswer(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`))
+  return readAnswer(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`), CHECKS[command] ?? isObject)
 }
 
 /** Runs a command that changes state. */
@@ -64,9 +65,19 @@ export const EVENTS = `${API}/events`
 
 const pathOf = (command: string): string => `${API}/${command.replaceAll(' ', '/')}`
 
-async function readAnswer<T>(request: Promise<Response>): Promise<T> {
+/** Throws if the answer is not of this server, but for example of a proxy. */
+async function readAnswer<T>(
+  request: Promise<Response>,
+  isAnswer: (body: unknown) => boolean = () => true,
+): Promise<T> {
   const response = await request
-  const body = (await response.json()) as T & { readonly error?: Failure }
-  if (!response.ok) throw new ApiError(body.error ?? { code: 'internal', message: response.statusText })
-  return body
+  const body: unknown = await response.json()
+  if (!response.ok) throw new ApiError(failureIn(body) ?? { code: 'internal', message: response.statusText })
+  if (!isAnswer(body)) throw new TypeError(`unexpected answer from ${response.url}`)
+  return body as T
 }
+
+const failureIn = (body: unknown): Failure | undefined =>
+  isObject(body) && isObject(body.error) && typeof body.error.message === 'string'
+    ? (body.error as unknown as Failure)
+    : undefined

@@ -5,6 +5,7 @@ import { isLoggedIn, login } from './api.ts'
 import type { Language } from './format.ts'
 import { Login } from './login.tsx'
 import { PageState } from './page-state.ts'
+import { PlaceBoundary } from './shell/place-boundary.tsx'
 import { Shell } from './shell/shell.tsx'
 import { TEXTS } from './texts.ts'
 
@@ -68,7 +69,12 @@ function LoggedIn({ language, switchLanguage, onLoggedOut }: LoggedInProps) {
       opened.close()
     }
   }, [])
-  return page ? <Shell page={page} language={language} switchLanguage={switchLanguage} /> : null
+  if (!page) return null
+  return (
+    <PlaceBoundary address="" texts={texts.current}>
+      <Shell page={page} language={language} switchLanguage={switchLanguage} />
+    </PlaceBoundary>
+  )
 }
 
 /** A hidden tab has no frames, but its title and icon say what waits. Call the result to cancel it. */

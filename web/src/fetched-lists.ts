@@ -2,6 +2,7 @@
 
 import { readCommand } from './api.ts'
 import type { Cycle, CycleRecord, Dispatch, Status } from './api-types.ts'
+import { isStatus } from './check-answers.ts'
 import type { PageView } from './page-state.ts'
 import { isLook } from './run-view.ts'
 
@@ -17,6 +18,7 @@ export class FetchedLists {
   }
 
   replaceStatus(status: Status): void {
+    if (!isStatus(status)) return
     this.#newest.status += 1
     this.#view.status = status
   }

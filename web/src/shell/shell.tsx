@@ -7,6 +7,7 @@ import { countNeeds } from '../needs-you/needs.ts'
 import type { PageState } from '../page-state.ts'
 import { TEXTS, type Texts } from '../texts.ts'
 import { BottomBar, LINKS, SideBar, TopBar } from './navigation.tsx'
+import { PlaceBoundary } from './place-boundary.tsx'
 import { restoreScroll } from './restore-scroll.ts'
 import { followLinks, isWriting, matchPath, navigate, useAddress } from './router.ts'
 import { ROUTES } from './routes.tsx'
@@ -39,7 +40,9 @@ export function Shell({ page, language, switchLanguage }: ShellProps) {
         {!isWide && <TopBar page={page} texts={texts} switchLanguage={switchLanguage} />}
         <main class="mx-auto w-full max-w-6xl min-w-0 flex-1 px-4 pt-3 pb-24 sm:px-8 md:pt-6 md:pb-12">
           {found ? (
-            <found.place key={found.pattern} {...{ page, texts, language, query }} params={found.params} />
+            <PlaceBoundary address={`${path}?${query}`} texts={texts}>
+              <found.place key={found.pattern} {...{ page, texts, language, query }} params={found.params} />
+            </PlaceBoundary>
           ) : (
             <NotFound texts={texts} />
           )}

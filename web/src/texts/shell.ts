@@ -28,6 +28,11 @@ const en = {
   notFoundHelp: 'Check the address, or go to one of these places:',
   loadFailed: 'This part of the page could not be loaded. It may have been updated.',
   reload: 'Reload the page',
+  placeFailedTitle: 'This place cannot be shown',
+  placeFailedHelp:
+    'The page could not draw what the server answered. Nothing is lost, and the other places work. ' +
+    'If trying again does not help, report these words:',
+  tryAgain: 'Try again',
   loginTitle: 'Log in',
   loginHelp: 'Run this command to get a login link. It opens this page, logged in:',
   loginOr: 'Or enter the token from the file “token” in the home folder.',
@@ -65,6 +70,9 @@ const zh: typeof en = {
   notFoundHelp: '请检查地址，或前往：',
   loadFailed: '页面的这一部分无法加载，可能已经更新。',
   reload: '重新加载页面',
+  placeFailedTitle: '无法显示这一页',
+  placeFailedHelp: '页面无法显示服务器返回的内容。数据没有丢失，其他页面照常可用。如果重试无效，请反馈下面的文字：',
+  tryAgain: '重试',
   loginTitle: '登录',
   loginHelp: '运行下面的命令得到登录链接，它会打开已登录的页面：',
   loginOr: '或者输入主目录下 token 文件中的令牌。',

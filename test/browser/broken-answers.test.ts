@@ -1,0 +1,61 @@
+/** Answers that are not what the page expects, as from a broken proxy: one place fails, never the page. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
+import { waitUntil } from '../support/open-app.ts'
+import { findSerious } from '../support/page-checks.ts'
+import { openTalkPage } from '../support/talk-page.ts'
+
+const GARBAGE = ['null', '{}', '[]', '"text"', '{"items":null}', '{"items":[null]}', '{"items":[{}]}', '{"items":']
+
+describe('the page, when answers are garbage', { skip: WITHOUT_CHROMIUM, timeout: 120_000 }, () => {
+  let browser: Browser
+  before(async () => {
+    browser = await launchChromium()
+  })
+  after(() => browser?.close())
+
+  test('a place that cannot be drawn says so; the others work, and it comes back', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url, { locale: 'zh-CN' })
+    await page.goto(loginAt(served.login_url, '/settings/channels'))
+    await page.route('**/api/v1/channels/list*', (route) => route.fulfill({ json: { items: [null] } }))
+    await page.reload()
+    const failed = page.locator('[data-place-failed]')
+    await failed.getByText('无法显示这一页').waitFor()
+    assert.deepEqual(await findSerious(page), [])
+    await page.getByRole('link', { name: '此刻' }).first().click()
+    await page.locator('[data-state]').first().waitFor()
+    await page.goBack()
+    await failed.waitFor()
+    await page.unroute('**/api/v1/channels/list*')
+    await failed.getByRole('button', { name: '重试' }).click()
+    await page.locator('[data-channel], [data-channels]').or(page.getByText('飞书').first()).first().waitFor()
+    assert.equal(await failed.count(), 0)
+  })
+
+  for (const path of ['messages/list', 'status', 'approvals/list', 'unknowns/list', 'queue/list', 'cycles/list'])
+    test(`whatever ${path} answers, the owner can go to another place and back`, async (t) => {
+      const served = await openTalkPage(t)
+      const { page } = await openTab(browser, served.url)
+      await page.goto(served.login_url)
+      await waitUntilLive(page)
+      for (const body of GARBAGE) {
+        await page.route(`**/api/v1/${path}*`, (route) => route.fulfill({ body, contentType: 'application/json' }))
+        const answered = page.waitForResponse(`**/api/v1/${path}*`)
+        await page.reload()
+        await answered
+        for (const place of ['Needs you', 'Now', 'Talk']) {
+          await page.getByRole('link', { name: place }).first().click()
+          await page.locator('main h1').first().waitFor({ state: 'attached' })
+          await waitUntil(async () => (await page.title()).includes(`${place} · `))
+        }
+        await page.unroute(`**/api/v1/${path}*`)
+      }
+      await page.reload()
+      await waitUntilLive(page)
+      await page.getByRole('textbox').waitFor()
+    })
+})
