@@ -30,6 +30,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Contract: whether the login is missing or expired. */
+export const isUnauthorized = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.code === 'unauthorized'
+
 /** Runs a read-only command. */
 export function readCommand<Name extends CommandName>(
   command: Name,

@@ -1,16 +1,29 @@
 /** Status and lists of the page, fetched from the server into the view. */
 
+import type { CommandInput } from '../../src/commands/lib/registry.ts'
 import { readCommand } from './api.ts'
-import type { Cycle, CycleRecord, Dispatch, Status } from './api-types.ts'
+import type { Cycle, CycleRecord, Dispatch, Status, Unknown } from './api-types.ts'
 import { isStatus } from './check-answers.ts'
 import type { PageView } from './page-state.ts'
 import { isLook } from './run-view.ts'
 
+type Failures = Readonly<Record<'failed' | 'dead', readonly Dispatch[]>>
+
+/** What was read, as far as it could be. */
+interface ListsResult {
+  /** Dispatches that are over, as far as the lists name them. */
+  readonly over: readonly Dispatch[]
+  /** Why some of it could not be read. */
+  readonly failures: readonly unknown[]
+}
+
 export class FetchedLists {
   readonly #view: PageView
   readonly #onChange: () => void
-  /** Versions of status and lists: an answer that arrives after a newer request or event is dropped. */
-  readonly #newest = { status: 0, lists: 0 }
+  #failures: Failures = { failed: [], dead: [] }
+  #requests = 0
+  /** By what was read, the request whose answer is shown: an answer to an older request is dropped. */
+  readonly #shown = new Map<string, number>()
 
   constructor(view: PageView, onChange: () => void) {
     this.#view = view
@@ -18,46 +31,68 @@ export class FetchedLists {
   }
 
   replaceStatus(status: Status): void {
-    if (!isStatus(status)) return
-    this.#newest.status += 1
-    this.#view.status = status
+    this.#requests += 1
+    if (isStatus(status)) this.#show('status', this.#requests, () => (this.#view.status = status))
   }
 
   async fetchStatus(): Promise<void> {
-    this.#newest.status += 1
-    const version = this.#newest.status
+    this.#requests += 1
+    const request = this.#requests
     const status = await readCommand('status')
-    if (version === this.#newest.status) this.#view.status = status
+    this.#show('status', request, () => (this.#view.status = status))
   }
 
-  /** Contract: resolves with the dispatches that are over, as far as the lists name them. */
-  async fetchLists(): Promise<readonly Dispatch[]> {
-    this.#newest.lists += 1
-    const version = this.#newest.lists
+  /** Contract: what can be read is shown, even if the rest fails or never comes. */
+  async fetchLists(): Promise<ListsResult> {
+    this.#requests += 1
+    const request = this.#requests
     const view = this.#view
-    const [recent, waiting, failed, dead, approvals, unknowns, schedules, cycles] = await Promise.all([
-      readCommand('queue list', { limit: 30 }),
-      readCommand('queue list', { status: 'waiting', limit: 100 }),
-      readCommand('queue list', { status: 'failed', limit: 50 }),
-      readCommand('queue list', { status: 'dead', limit: 20 }),
-      readCommand('approvals list', { status: 'open', limit: 100 }),
-      readCommand('unknowns list'),
-      readCommand('schedule list'),
-      readCommand('cycles list', { limit: 12 }),
+    const over: Dispatch[] = []
+    const read = async <T>(name: string, answer: Promise<{ items: T[] }>, show: (items: T[]) => void) => {
+      const { items } = await answer
+      this.#show(name, request, () => show(items))
+    }
+    const list = (name: string, input: CommandInput<'queue list'>, show: (items: Dispatch[]) => void) =>
+      read(name, readCommand('queue list', input), (items) => {
+        over.push(...items.filter(isOver))
+        show(items)
+      })
+    const results = await Promise.allSettled([
+      list('recent', { limit: 30 }, (items) => (view.recent = items.filter(isOver).filter(hasResult).slice(0, 8))),
+      list('waiting', { status: 'waiting', limit: 100 }, (items) => (view.waiting = items)),
+      list('failed', { status: 'failed', limit: 50 }, (items) => this.#showFailures({ failed: items })),
+      list('dead', { status: 'dead', limit: 20 }, (items) => this.#showFailures({ dead: items })),
+      read(
+        'approvals',
+        readCommand('approvals list', { status: 'open', limit: 100 }),
+        (items) => (view.approvals = items),
+      ),
+      read('unknowns', readCommand('unknowns list'), (items) => (view.unknowns = items.filter(isOpen))),
+      read('schedules', readCommand('schedule list'), (items) => (view.schedules = items)),
+      read('cycles', readCommand('cycles list', { limit: 12 }), (items) => (view.cycles = items.map(cycleFromRecord))),
     ])
-    const over = [...recent.items.filter(isOver), ...failed.items, ...dead.items]
-    if (version !== this.#newest.lists) return over
-    view.recent = recent.items.filter(isOver).filter(hasResult).slice(0, 8)
-    view.waiting = waiting.items
-    view.failures = [...failed.items, ...dead.items]
-    view.approvals = approvals.items
-    view.unknowns = unknowns.items.filter(({ status }) => status === 'open')
-    view.schedules = schedules.items
-    view.cycles = cycles.items.map(cycleFromRecord)
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    return { over, failures }
+  }
+
+  #showFailures(read: Partial<Failures>): void {
+    this.#failures = { ...this.#failures, ...read }
+    this.#view.failures = [...this.#failures.failed, ...this.#failures.dead]
+  }
+
+  #show(name: string, request: number, show: () => void): void {
+    if ((this.#shown.get(name) ?? 0) > request) return
+    this.#shown.set(name, request)
+    show()
+    this.#view.hasNeeds = NEEDS.every((needed) => this.#shown.has(needed))
     this.#onChange()
-    return over
   }
 }
+
+/** The lists of what waits for the owner. */
+const NEEDS = ['waiting', 'failed', 'dead', 'approvals', 'unknowns']
+
+const isOpen = ({ status }: Unknown): boolean => status === 'open'
 
 const isOver = ({ status }: Dispatch): boolean => !['pending', 'running', 'waiting'].includes(status)
 

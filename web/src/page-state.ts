@@ -2,12 +2,13 @@
 
 import type { CommandInput, CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { Delta, Event } from '../../src/domain/event.ts'
-import { ApiError, runCommand } from './api.ts'
+import { ApiError, isUnauthorized, runCommand } from './api.ts'
 import type { Approval, Cycle, Dispatch, Schedule, Status, Unknown } from './api-types.ts'
 import { atMostEvery } from './at-most-every.ts'
 import { FetchedLists } from './fetched-lists.ts'
 import { LiveConnection } from './live-connection.ts'
 import { LiveRuns } from './live-runs.ts'
+import { Retry } from './retry.ts'
 import type { RunView } from './run-view.ts'
 import { Toasts } from './shell/toasts.tsx'
 import { Conversation, PAGE_CHAT } from './talk/conversation.ts'
@@ -16,6 +17,8 @@ import { Conversation, PAGE_CHAT } from './talk/conversation.ts'
 const LINGER_MS = 6000
 /** Minimum time between two fetches of the lists. */
 const FETCH_INTERVAL_MS = 800
+/** A second click of a double click comes within this time. */
+const DOUBLE_CLICK_MS = 500
 
 export interface PageView {
   connection: 'connecting' | 'live' | 'lost'
@@ -30,6 +33,10 @@ export interface PageView {
   unknowns: readonly Unknown[]
   /** Dispatches that failed in the last days, newest first. */
   failures: readonly Dispatch[]
+  /** Whether everything that waits for the owner was read at least once. */
+  hasNeeds: boolean
+  /** Something could not be read; it is tried again. */
+  isIncomplete: boolean
   readonly runs: Map<string, RunView>
   /** Commands that were started and have not ended. */
   readonly busy: Set<string>
@@ -69,22 +76,16 @@ export class PageState {
   readonly #runs: LiveRuns
   readonly #fetchListsSoon: () => void
   readonly #live: LiveConnection
+  readonly #retry = new Retry(() => void this.#fetchAll())
   readonly #refreshers = new Set<() => Promise<unknown>>()
   readonly #listeners = new Set<(event: Event) => void>()
+  #isClosed = false
 
   constructor(events: PageEvents) {
     this.view = {
-      ...{ connection: 'connecting', skew: 0, busy: new Set(), status: null },
-      ...{
-        cycles: [],
-        schedules: [],
-        recent: [],
-        waiting: [],
-        approvals: [],
-        unknowns: [],
-        failures: [],
-        runs: new Map(),
-      },
+      ...{ connection: 'connecting', skew: 0, busy: new Set(), status: null, hasNeeds: false, isIncomplete: false },
+      ...{ cycles: [], schedules: [], recent: [], waiting: [], approvals: [], unknowns: [], failures: [] },
+      runs: new Map(),
     }
     this.#events = events
     const onChange = (): void => events.onChange()
@@ -92,15 +93,13 @@ export class PageState {
     this.conversation = new Conversation(onChange)
     this.#lists = new FetchedLists(this.view, onChange)
     this.#runs = new LiveRuns(this.view.runs, onChange)
-    this.#fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, async () => {
-      const refreshed = [...this.#refreshers].map((refresh) => refresh())
-      await Promise.all([this.#fetchLists(), ...refreshed].map(this.#fetch))
-    })
+    this.#fetchListsSoon = atMostEvery(FETCH_INTERVAL_MS, () => this.#read([this.#fetchLists()]))
     this.#live = new LiveConnection({
       onMessage: (name, data) => this.#handleMessage(name, data),
       onLost: () => {
         this.view.connection = 'lost'
         onChange()
+        void this.#readWithoutEvents()
       },
       onGlance: () => {
         this.view.connection = 'connecting'
@@ -110,15 +109,21 @@ export class PageState {
     })
   }
 
-  /** Contract: runs a command that changes state, and says by a toast what came of it; undefined: it failed. */
+  /**
+   * Contract: runs a command that changes state, and says by a toast what came of it. undefined: it failed, or what is
+   * `busy` was still busy.
+   */
   async run<Name extends CommandName>(
     command: Name,
     input: CommandInput<Name>,
     { busy = command, done, refused }: Feedback<Name>,
   ): Promise<CommandOutput<Name> | undefined> {
     const { view } = this
+    // The second click of a double click, or a key that is pressed twice.
+    if (view.busy.has(busy)) return undefined
     view.busy.add(busy)
     this.#events.onChange()
+    const started = Date.now()
     try {
       const output = await runCommand(command, input)
       // The command has succeeded, even if the status cannot be read.
@@ -131,8 +136,13 @@ export class PageState {
       if (!(thrown instanceof ApiError && refused?.(thrown))) this.reportFailure(thrown)
       return undefined
     } finally {
-      view.busy.delete(busy)
-      this.#events.onChange()
+      setTimeout(
+        () => {
+          view.busy.delete(busy)
+          this.#events.onChange()
+        },
+        Math.max(0, started + DOUBLE_CLICK_MS - Date.now()),
+      )
     }
   }
 
@@ -154,14 +164,14 @@ export class PageState {
   /** Contract: shows the failure of a request as a toast; an expired login ends the session. */
   reportFailure(thrown: unknown): void {
     const { failed, noAnswerFromServer } = this.#events.texts()
-    if (thrown instanceof ApiError && thrown.code === 'unauthorized') this.#endSession()
+    if (isUnauthorized(thrown)) this.#endSession()
     else this.toasts.add('fault', thrown instanceof ApiError ? failed(thrown.message) : noAnswerFromServer)
   }
 
   /** Contract: runs `fetch` now and whenever something may have changed, not too often; call the result to stop. */
   keepFresh(fetch: () => Promise<unknown>): () => void {
     this.#refreshers.add(fetch)
-    void this.#fetch(fetch())
+    void this.#fetch(fetch()).then((isRead) => isRead || this.#noteRead(false))
     return () => this.#refreshers.delete(fetch)
   }
 
@@ -182,6 +192,8 @@ export class PageState {
   }
 
   close(): void {
+    this.#isClosed = true
+    this.#retry.stop()
     this.#live.close()
   }
 
@@ -219,7 +231,10 @@ export class PageState {
   }
 
   async #fetchLists(): Promise<void> {
-    this.#runs.endThose(await this.#lists.fetchLists())
+    const { over, failures } = await this.#lists.fetchLists()
+    this.#runs.endThose(over)
+    // An expired login is the one to act on.
+    if (failures.length > 0) throw failures.find(isUnauthorized) ?? failures[0]
   }
 
   /** For the title of a hidden tab. */
@@ -231,18 +246,39 @@ export class PageState {
   }
 
   async #fetchAll(): Promise<void> {
-    const refreshed = [...this.#refreshers].map((refresh) => refresh())
-    const all = [this.#lists.fetchStatus(), this.#fetchLists(), this.#runs.fetchRunning(), ...refreshed]
-    // One that fails does not keep the others from being shown.
-    await Promise.all(all.map(this.#fetch))
-    this.#events.onChange()
+    await this.#read([this.#lists.fetchStatus(), this.#fetchLists(), this.#runs.fetchRunning()])
   }
 
-  /** Contract: never rejects; the session ends if the login has expired, other errors are ignored. */
-  readonly #fetch = (work: Promise<unknown>): Promise<unknown> =>
-    work.catch((thrown) => {
-      if (thrown instanceof ApiError && thrown.code === 'unauthorized') this.#endSession()
-    })
+  /** Reads these and what the place shows. */
+  async #read(parts: readonly Promise<unknown>[]): Promise<void> {
+    const all = [...parts, ...[...this.#refreshers].map((refresh) => refresh())]
+    const results = await Promise.all(all.map(this.#fetch))
+    this.#noteRead(!results.includes(false))
+  }
+
+  /** If something could not be read, everything is read again, later each time. */
+  #noteRead(isComplete: boolean): void {
+    this.view.isIncomplete = !isComplete
+    this.#events.onChange()
+    if (isComplete) this.#retry.succeeded()
+    // Without a connection, everything is read when there is one again.
+    else if (this.view.connection === 'live' && !this.#isClosed) this.#retry.failed()
+  }
+
+  /** The server may refuse the events alone: it sends them to so many viewers at most. */
+  async #readWithoutEvents(): Promise<void> {
+    if (await this.#fetch(this.#lists.fetchStatus())) this.#fetchListsSoon()
+  }
+
+  /** Contract: never rejects; false: it failed. The session ends if the login has expired. */
+  readonly #fetch = (work: Promise<unknown>): Promise<boolean> =>
+    work.then(
+      () => true,
+      (thrown: unknown) => {
+        if (isUnauthorized(thrown)) this.#endSession()
+        return false
+      },
+    )
 
   #endSession(): void {
     this.close()

@@ -1,7 +1,7 @@
 /** What a place reads from the server: fetched when it is shown, and again whenever something may have changed. */
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from './api.ts'
+import { ApiError, isUnauthorized } from './api.ts'
 import type { PageState } from './page-state.ts'
 
 export type Fetched<T> =
@@ -19,14 +19,19 @@ export function useFetched<T>(page: PageState, key: string, fetch: () => Promise
   const [state, setState] = useState<{ readonly key: string; readonly fetched: Fetched<T> }>()
   useEffect(() => {
     let isCurrent = true
-    const stop = page.keepFresh(async () => {
-      const fetched = await fetch().then(
-        (data) => ({ kind: 'ready', data }) as const,
-        (thrown: unknown) => failureOf(thrown),
-      )
-      const isKept = fetched.kind === 'failed' && fetched.code === ''
+    const show = (fetched: Fetched<T>, isKept: boolean): void => {
       if (isCurrent)
         setState((was) => (isKept && was?.key === key && was.fetched.kind === 'ready' ? was : { key, fetched }))
+    }
+    const stop = page.keepFresh(async () => {
+      try {
+        show({ kind: 'ready', data: await fetch() }, false)
+      } catch (thrown) {
+        const isBroken = isNoAnswer(thrown)
+        if (!isUnauthorized(thrown)) show(failureOf(thrown), isBroken)
+        // The page tries again what got no answer; a refusal is an answer.
+        if (isBroken || isUnauthorized(thrown)) throw thrown
+      }
     })
     return () => {
       isCurrent = false
@@ -43,9 +48,12 @@ export function useKept<T>(state: Fetched<T>, subject: string): T | undefined {
   return kept.current?.subject === subject ? kept.current.data : undefined
 }
 
-/** An expired login is handled by the page itself. */
 function failureOf(thrown: unknown): Extract<Fetched<never>, { kind: 'failed' }> {
   if (!(thrown instanceof ApiError)) return { kind: 'failed', code: '', reason: '' }
-  if (thrown.code === 'unauthorized') throw thrown
   return { kind: 'failed', code: thrown.code, reason: thrown.message }
 }
+
+/** A server that fails or is about to end may answer the same request soon. */
+const NO_ANSWERS: ReadonlySet<string> = new Set(['internal', 'aborted', 'store_closed'])
+
+const isNoAnswer = (thrown: unknown): boolean => !(thrown instanceof ApiError) || NO_ANSWERS.has(thrown.code)

@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button, Card } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
-import type { PageState } from '../page-state.ts'
-import type { PlaceProps } from '../shell/place.tsx'
+import type { PageState, PageView } from '../page-state.ts'
+import { NotRead, type PlaceProps } from '../shell/place.tsx'
 import { isWriting, navigate } from '../shell/router.ts'
 import type { Texts } from '../texts.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
@@ -29,7 +29,7 @@ export function NeedsYou(props: PlaceProps) {
           <Button onClick={() => setHelpOpen(true)}>{texts.needs.keys}</Button>
         </span>
       </header>
-      {needs.length === 0 && <Nothing texts={texts} isLoaded={page.view.status !== null} />}
+      {needs.length === 0 && <Nothing texts={texts} view={page.view} />}
       {needs.map((need) => (
         <NeedView key={`${need.kind} ${need.id}`} {...{ context, page, need }} isCurrent={need.id === currentId} />
       ))}
@@ -38,8 +38,8 @@ export function NeedsYou(props: PlaceProps) {
   )
 }
 
-function Nothing({ texts, isLoaded }: { readonly texts: Texts; readonly isLoaded: boolean }) {
-  if (!isLoaded) return null
+function Nothing({ texts, view: { hasNeeds, isIncomplete } }: { readonly texts: Texts; readonly view: PageView }) {
+  if (!hasNeeds) return isIncomplete ? <NotRead texts={texts} /> : null
   return (
     <Card class="px-6 py-10 text-center">
       <p class="text-lg font-medium" data-needs="none">

@@ -7,7 +7,8 @@ import type { ViewContext } from '../view-context.ts'
 interface HeaderProps {
   readonly context: ViewContext
   readonly page: PageState
-  readonly state: string
+  /** undefined: not read yet. */
+  readonly state: string | undefined
 }
 
 export function Header({ context: { texts }, page, state }: HeaderProps) {
@@ -20,17 +21,21 @@ export function Header({ context: { texts }, page, state }: HeaderProps) {
   return (
     <header class="flex flex-wrap items-center gap-x-6 gap-y-3 pb-5">
       <h1 class="text-xl font-semibold tracking-tight">{texts.title}</h1>
-      <span class="flex items-center gap-2" data-state={state}>
-        <Dot tone={toneOf(state)} />
-        {texts.states[state] ?? state}
-        <span class="font-mono text-muted">{view.status?.kernel.id}</span>
-      </span>
-      <span class="ml-auto flex flex-wrap items-center gap-x-3 gap-y-2">
-        {button('cycle now', texts.cycleNow, texts.cycleStarted)}
-        {state === 'paused'
-          ? button('resume', texts.resume, texts.resumed)
-          : button('pause', texts.pause, texts.pausedNow)}
-      </span>
+      {state !== undefined && (
+        <>
+          <span class="flex items-center gap-2" data-state={state}>
+            <Dot tone={toneOf(state)} />
+            {texts.states[state] ?? state}
+            <span class="font-mono text-muted">{view.status?.kernel.id}</span>
+          </span>
+          <span class="ml-auto flex flex-wrap items-center gap-x-3 gap-y-2">
+            {button('cycle now', texts.cycleNow, texts.cycleStarted)}
+            {state === 'paused'
+              ? button('resume', texts.resume, texts.resumed)
+              : button('pause', texts.pause, texts.pausedNow)}
+          </span>
+        </>
+      )}
     </header>
   )
 }

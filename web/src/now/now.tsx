@@ -21,7 +21,7 @@ export function Now(props: PlaceProps) {
   return (
     <div class="flex flex-col gap-8">
       <div>
-        <Header context={context} page={page} state={view.status?.kernel.state ?? 'stopped'} />
+        <Header context={context} page={page} state={view.status?.kernel.state} />
         <KeyFigures context={context} status={view.status} needCount={countNeeds(view)} />
       </div>
       <div class="grid gap-8 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)]">

@@ -197,7 +197,10 @@ function Brand({ page: { view } }: { readonly page: PageState }) {
   )
 }
 
-const TONES: Readonly<Record<string, Tone>> = { live: 'live', connecting: 'other', lost: 'fault' }
+const TONES = { live: 'live', connecting: 'other', lost: 'fault', incomplete: 'wait' } as const satisfies Record<
+  string,
+  Tone
+>
 
 function Connection({
   page: { view },
@@ -208,10 +211,11 @@ function Connection({
   readonly texts: Texts
   readonly isShort?: boolean
 }) {
+  const state = view.connection === 'live' && view.isIncomplete ? 'incomplete' : view.connection
   return (
-    <span class="label flex items-center gap-2" data-connection={view.connection} title={texts[view.connection]}>
-      <Dot tone={TONES[view.connection] ?? 'other'} pulsing={view.connection !== 'live'} />
-      <span class={isShort && view.connection === 'live' ? 'sr-only' : ''}>{texts[view.connection]}</span>
+    <span class="label flex items-center gap-2" data-connection={state} title={texts[state]}>
+      <Dot tone={TONES[state]} pulsing={state !== 'live'} />
+      <span class={isShort && state === 'live' ? 'sr-only' : ''}>{texts[state]}</span>
     </span>
   )
 }

@@ -53,3 +53,14 @@ function LoadFailed({ texts }: { readonly texts: Texts }) {
     </Card>
   )
 }
+
+/** Instead of what could not be read yet. */
+export function NotRead({ texts }: { readonly texts: Texts }) {
+  return (
+    <div data-not-read>
+      <Card>
+        <Empty>{texts.notRead}</Empty>
+      </Card>
+    </div>
+  )
+}

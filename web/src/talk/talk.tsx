@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../components.tsx'
 import type { PageState } from '../page-state.ts'
-import type { PlaceProps } from '../shell/place.tsx'
+import { NotRead, type PlaceProps } from '../shell/place.tsx'
 import { useViewContext, type ViewContext } from '../view-context.ts'
 import { Composer } from './composer.tsx'
 import { OwnerText, Turn } from './turn.tsx'
@@ -22,12 +22,12 @@ export function Talk(props: PlaceProps) {
   const { items, pending, isLoaded } = conversation
   const isAsked = items.some(({ runs }) => runs.some(({ question }) => question !== null))
   const placeholder = isAsked ? texts.talk.answerPlaceholder : texts.talk.placeholder
-  if (!isLoaded) return <h1 class="sr-only">{texts.places.talk}</h1>
-  if (items.length === 0 && pending.length === 0) return <Welcome context={context} page={page} />
+  if (!isLoaded && !page.view.isIncomplete) return <h1 class="sr-only">{texts.places.talk}</h1>
+  if (isLoaded && items.length === 0 && pending.length === 0) return <Welcome context={context} page={page} />
   return (
     <div class={FRAME_CLASSES}>
       <h1 class="sr-only">{texts.places.talk}</h1>
-      <Messages context={context} page={page} />
+      {isLoaded ? <Messages context={context} page={page} /> : <NotRead texts={texts} />}
       <div class="sticky bottom-16 z-10 mt-auto bg-paper pt-2 pb-2 md:bottom-0 md:pb-5">
         <Composer {...{ page, texts, placeholder }} />
       </div>

@@ -16,6 +16,8 @@ const en = {
   live: 'live',
   connecting: 'connecting',
   lost: 'connection lost, reconnecting',
+  incomplete: 'not everything could be read, trying again',
+  notRead: 'The server did not answer this. The page tries again by itself.',
   states: { running: 'running', stopped: 'stopped', paused: 'paused', idle: 'idle' } as Record<string, string>,
   ownHome: (process: string) =>
     `Several processes share one store. Settings and agents are files of the home of this one (${process}); ` +
@@ -59,6 +61,8 @@ const zh: typeof en = {
   live: '实时',
   connecting: '连接中',
   lost: '连接中断，正在重试',
+  incomplete: '有些内容没有读到，正在重试',
+  notRead: '服务器没有回答。页面会自动重试。',
   states: { running: '运行中', stopped: '已停止', paused: '已暂停', idle: '空闲' },
   ownHome: (process) =>
     `多个进程共用一个存储。设置和智能体是本进程（${process}）主目录里的文件；其他进程的请在各自那里修改。`,
