@@ -42,7 +42,7 @@ export interface PageView {
   readonly busy: Set<string>
 }
 
-interface Feedback<Name extends CommandName> {
+export interface Feedback<Name extends CommandName> {
   /** What is busy meanwhile; default: the command. */
   readonly busy?: string
   /** What the owner reads when it is done. */

@@ -9,6 +9,7 @@ import { Markdown } from '../markdown.tsx'
 import type { PageState } from '../page-state.ts'
 import { explainError, sayTitle } from '../texts/errors.ts'
 import { describeFailureClass } from '../texts/reasons.ts'
+import { useMessage } from '../use-message.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Arguments } from './arguments.tsx'
 import { Fact, NeedCard } from './need-card.tsx'
@@ -94,12 +95,11 @@ export function QuestionCard({
 }: CardProps & { readonly dispatch: Dispatch }) {
   const { texts, language, now } = context
   const { dispatch_id, agent_id, session_id, wait, title } = dispatch
-  const [answer, setAnswer] = useState('')
-  const name = `question ${dispatch_id}`
-  const send = async (event: Event): Promise<void> => {
+  const feedback = { busy: `question ${dispatch_id}`, done: texts.needs.answered }
+  const answer = useMessage(page, session_id, feedback)
+  const send = (event: Event): void => {
     event.preventDefault()
-    if (answer.trim() === '') return
-    if (await page.sendTo(session_id, answer, { busy: name, done: texts.needs.answered })) setAnswer('')
+    void answer.send()
   }
   return (
     <NeedCard
@@ -116,10 +116,10 @@ export function QuestionCard({
           aria-label={texts.needs.answer}
           placeholder={texts.needs.answer}
           data-key="a"
-          value={answer}
-          onInput={({ currentTarget }) => setAnswer(currentTarget.value)}
+          value={answer.text}
+          onInput={({ currentTarget }) => answer.write(currentTarget.value)}
         />
-        <Button look="main" type="submit" busy={page.view.busy.has(name)}>
+        <Button look="main" type="submit" busy={answer.isBusy}>
           {texts.needs.sendAnswer}
         </Button>
       </form>

@@ -1,11 +1,11 @@
-/** A message to one session. The text stays until the server has accepted it. */
+/** A message to one session. */
 
-import { useState } from 'preact/hooks'
 import { Button } from '../components.tsx'
 import { isSendKey } from '../enter-key.ts'
 import type { Language } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { SESSION_TEXTS } from '../texts/work-sessions.ts'
+import { useMessage } from '../use-message.ts'
 
 interface MessageFieldProps {
   readonly page: PageState
@@ -19,13 +19,7 @@ const FIELD_CLASSES = [
 
 export function MessageField({ page, language, session }: MessageFieldProps) {
   const own = SESSION_TEXTS[language]
-  const [text, setText] = useState('')
-  const name = `send ${session}`
-  const busy = page.view.busy.has(name)
-  const send = async (): Promise<void> => {
-    if (text.trim() === '' || busy) return
-    if (await page.sendTo(session, text, { busy: name, done: own.sent })) setText('')
-  }
+  const { text, isBusy, write, send } = useMessage(page, session, { busy: `send ${session}`, done: own.sent })
   return (
     <form
       class="flex flex-wrap items-end gap-2"
@@ -41,14 +35,14 @@ export function MessageField({ page, language, session }: MessageFieldProps) {
         aria-label={own.write}
         placeholder={own.write}
         value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => write(currentTarget.value)}
         onKeyDown={(event) => {
           if (!isSendKey(event)) return
           event.preventDefault()
           void send()
         }}
       />
-      <Button look="main" type="submit" busy={busy}>
+      <Button look="main" type="submit" busy={isBusy}>
         {own.send}
       </Button>
     </form>
