@@ -2,7 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clockTime, countdown, duration, jsonLine, money, plainLine, relativeTime } from '../../web/src/format.ts'
+import {
+  clockTime,
+  countdown,
+  duration,
+  jsonLine,
+  money,
+  plainLine,
+  relativeTime,
+  visibleText,
+} from '../../web/src/format.ts'
 import { TEXTS } from '../../web/src/texts.ts'
 
 test('Now: a duration has its two largest units', () => {
@@ -67,4 +76,19 @@ test('Runs: a line of a Markdown text has no marks, and what just happened is no
   )
   assert.equal(relativeTime(5000, 0, 'en'), 'now')
   assert.equal(relativeTime(60_000, 0, 'en'), 'in 1 minute')
+})
+
+test('what hides or reorders text is shown as a code; where it belongs to the spelling, it stays', () => {
+  const hidden =
+    '\u202e \u200b \u00ad \u3164 \u115f \uffa0 \u2800 \u034f \u17b5 \u180b \ufe0f \u{e0101} \u2028 \u0007 \u{e0041}'
+  const shown = visibleText(hidden)
+  assert.deepEqual(
+    shown.split(' '),
+    hidden.split(' ').map((char) => `‹U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`),
+  )
+  for (const proper of ['👩‍💻 👩🏽‍🚀 ❤️‍🔥 1️⃣ ☎︎', 'می‌خواهم', 'क्‍ष', '葛\u{e0100}', 'a\tb\nc', 'ﬁne ‹›'])
+    assert.equal(visibleText(proper), proper)
+  assert.equal(visibleText('a\u200db 1\u200d2 x\ufe0f'), 'a‹U+200D›b 1‹U+200D›2 x‹U+FE0F›')
+  assert.equal(visibleText(`a${'\u0001'.repeat(200_000)}b\u202e\u202e`), 'a‹U+0001 ×200000›b‹U+202E ×2›')
+  assert.equal(visibleText('one\r\ntwo\r'), 'one\ntwo‹U+000D›')
 })

@@ -125,17 +125,34 @@ const RELATIVE_UNITS = [
   ['minute', 60],
 ] as const satisfies readonly (readonly [Intl.RelativeTimeFormatUnit, number])[]
 
+/** Invisible characters where they belong: in emoji, in scripts that spell with joiners, in variants of Han. */
+const PROPER = [
+  /(?<=\p{ExtPict}|\p{EMod}|\ufe0f)\u200d(?=\p{ExtPict})/u,
+  /(?<=\p{ExtPict})[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)/u,
+  /(?<=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Guru}\p{sc=Gujr}\p{sc=Orya}])[\u200c\u200d]/u,
+  /(?<=[\p{sc=Taml}\p{sc=Telu}\p{sc=Knda}\p{sc=Mlym}\p{sc=Sinh}])[\u200c\u200d]/u,
+  /(?<=\p{sc=Han})[\u{e0100}-\u{e01ef}]/u,
+]
+
 /**
- * Characters that hide or reorder what people read: direction marks, invisible ones, control characters. The joiner
- * stays, because it is part of many emoji.
+ * Characters that hide or reorder what people read: direction marks, control characters, invisible ones, foreign line
+ * separators. One that is repeated is one match.
  */
-const HIDDEN = /(?![\n\t\u200d])[\p{Cc}\p{Cf}]/gu
+const HIDING = /(?![\n\t])([\p{Cc}\p{Cf}\p{DI}\u2028\u2029\u2800])\1*/u
+
+const HIDDEN = new RegExp([...PROPER, HIDING].map(({ source }) => source).join('|'), 'gu')
 
 /** Contract: the text with hidden characters as visible codes, so that it says what it shows. */
 export const visibleText = (text: string): string =>
-  text.replaceAll('\r\n', '\n').replaceAll(HIDDEN, (char) => `‹U+${hex(char)}›`)
+  text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(HIDDEN, (found, hidden: string | undefined) => (hidden === undefined ? found : codeOf(hidden, found)))
 
-const hex = (char: string): string => (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+function codeOf(char: string, found: string): string {
+  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  const times = found.length / char.length
+  return times === 1 ? `‹U+${code}›` : `‹U+${code} ×${times}›`
+}
 
 /** Collapses whitespace, line breaks included; hidden characters become visible codes. */
 export const oneLine = (text: string): string => visibleText(text).replaceAll(/\s+/g, ' ').trim()
