@@ -52,6 +52,12 @@ describe('doctor, log and backups in Settings', { skip: WITHOUT_CHROMIUM }, () =
     await rows.first().getByText('just now').waitFor()
     await page.getByLabel('Show').selectOption('info')
     await page.getByText('line 400', { exact: true }).waitFor()
+    const countEntries = async () =>
+      Number(await rows.first().locator('xpath=ancestor::li').getAttribute('aria-setsize'))
+    const before = await countEntries()
+    for (let n = 1; n <= 350; n++) log.write('info', `burst ${n}`, {})
+    await page.getByText('burst 350', { exact: true }).waitFor()
+    assert.ok((await countEntries()) >= before + 350, 'no entry is left out')
     await waitUntil(async () => {
       await page.evaluate('scrollTo(0, document.body.scrollHeight)')
       return page.getByText('line 1', { exact: true }).isVisible()

@@ -139,6 +139,19 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await waitUntil(async () => (await page.title()).startsWith('(1) '))
   })
 
+  test('Talk: a text that is too long for the browser to keep is refused by the server, and stays', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    const long = 'figures '.repeat(800_000)
+    await field(page).fill(long)
+    await field(page).press('Enter')
+    await page.locator('[data-toast=fault]').waitFor()
+    assert.equal((await field(page).inputValue()).length, long.trim().length)
+    assert.equal(await ownMessages(page), 0)
+  })
+
   test('Talk: Enter that an input method takes sends nothing', async (t) => {
     const served = await openTalkPage(t)
     const { page } = await openTab(browser, served.url)

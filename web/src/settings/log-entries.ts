@@ -14,6 +14,8 @@ export interface LogItem {
 export type LogLevel = 'info' | 'warn' | 'error'
 
 const WINDOW_SIZE = 100
+/** So many windows of new entries are added to a list; with more, it begins anew. */
+const MAX_WINDOWS = 10
 /** New entries ring no bell: they are asked for this often while the owner follows them. */
 const FOLLOW_MS = 2000
 
@@ -35,44 +37,53 @@ class LogEntries {
     this.#onChange = onChange
   }
 
-  /** Contract: what is new since the last fetch is in front. */
+  /** Contract: what is new since the last fetch is in front, however much it is. */
   async fetchNewer(): Promise<void> {
-    const newest = this.items?.[0]?.id
-    await this.#fetch(newest === undefined ? {} : { after: newest }, ({ items, hasMore }) => {
-      const known = new Set(this.items?.map(({ id }) => id))
-      const fresh = items.filter(({ id }) => !known.has(id))
-      if (newest === undefined) this.hasMore = hasMore
-      this.items = [...fresh, ...(this.items ?? [])]
+    await this.#fetchOnce(async () => {
+      const after = this.items?.[0]?.id
+      const fresh: LogItem[] = []
+      let hasMore = true
+      for (let window = 0; hasMore && window < (after === undefined ? 1 : MAX_WINDOWS); window += 1) {
+        const found = await this.#search({ after, before: fresh.at(-1)?.id })
+        fresh.push(...found.items)
+        hasMore = found.hasMore
+      }
+      // Of too many, the newest are the beginning of another list: no gap looks like a list without one.
+      if (hasMore || this.items === undefined) [this.items, this.hasMore] = [fresh, hasMore]
+      else this.items = [...fresh, ...this.items]
     })
   }
 
   async fetchOlder(): Promise<void> {
-    const oldest = this.items?.at(-1)?.id
-    if (!this.hasMore || oldest === undefined) return
-    await this.#fetch({ before: oldest }, ({ items, hasMore }) => {
+    const before = this.items?.at(-1)?.id
+    if (!this.hasMore || before === undefined) return
+    await this.#fetchOnce(async () => {
+      const { items, hasMore } = await this.#search({ before })
       this.items = [...(this.items ?? []), ...items]
       this.hasMore = hasMore
     })
   }
 
   /** One at a time, so that windows follow each other. */
-  async #fetch(
-    place: { readonly after?: string; readonly before?: string },
-    apply: (fetched: { readonly items: readonly LogItem[]; readonly hasMore: boolean }) => void,
-  ): Promise<void> {
+  async #fetchOnce(fetch: () => Promise<void>): Promise<void> {
     if (this.#isFetching) return
     this.#isFetching = true
     try {
-      const { level, text } = this.#filter
-      const found = await readCommand('logs', {
-        ...{ level, lines: WINDOW_SIZE, ...place },
-        ...(text === '' ? {} : { text }),
-      })
-      apply({ items: itemsOf(found?.items ?? []).toReversed(), hasMore: found?.more ?? false })
+      await fetch()
       this.#onChange()
     } finally {
       this.#isFetching = false
     }
+  }
+
+  /** Contract: newest first. */
+  async #search(place: { readonly after?: string | undefined; readonly before?: string | undefined }) {
+    const { level, text } = this.#filter
+    const found = await readCommand('logs', {
+      ...{ level, lines: WINDOW_SIZE, ...place },
+      ...(text === '' ? {} : { text }),
+    })
+    return { items: itemsOf(found?.items ?? []).toReversed(), hasMore: found?.more ?? false }
   }
 }
 

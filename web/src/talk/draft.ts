@@ -6,13 +6,20 @@ export class Draft {
   /** Whether the last field had the focus when it was removed. */
   hadFocus = false
   readonly #listeners = new Set<(text: string) => void>()
+  #text = sessionStorage.getItem(DRAFT_KEY) ?? ''
 
   get text(): string {
-    return sessionStorage.getItem(DRAFT_KEY) ?? ''
+    return this.#text
   }
 
   write(text: string): void {
-    sessionStorage.setItem(DRAFT_KEY, text)
+    this.#text = text
+    try {
+      sessionStorage.setItem(DRAFT_KEY, text)
+    } catch {
+      // Too long for the browser's storage: only a reload would lose it.
+      sessionStorage.removeItem(DRAFT_KEY)
+    }
     for (const listener of this.#listeners) listener(text)
   }
 
