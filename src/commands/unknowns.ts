@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import { RESOLUTIONS, type Resolution, type UnknownOutcome } from '../domain/unknown-outcome.ts'
+import { RESOLUTIONS, type Resolution, UNKNOWN_STATUSES, type UnknownOutcome } from '../domain/unknown-outcome.ts'
 import { commitOne, type Op, type Store } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -12,12 +12,17 @@ import { unknownSchema } from './lib/output-schemas.ts'
 export const unknownsList = defineCommand({
   name: 'unknowns list',
   summary: 'list interrupted calls that may have taken effect',
-  example: 'unknowns list',
+  example: 'unknowns list --status open',
   runsIn: 'any_process',
   needs: ['store'],
-  input: z.object({ session: z.string().optional().describe('only of this session').meta({ idOf: 'session' }) }),
+  input: z.object({
+    session: z.string().optional().describe('only of this session').meta({ idOf: 'session' }),
+    status: z.enum(UNKNOWN_STATUSES).optional().describe('only with this status'),
+  }),
   output: z.object({ items: z.array(unknownSchema) }),
-  run: async ({ store }, { session }) => ({ items: [...(await store.unknowns({ session_id: session }))] }),
+  run: async ({ store }, { session, status }) => ({
+    items: [...(await store.unknowns({ session_id: session, status }))],
+  }),
 })
 
 export const unknownsResolve = defineCommand({

@@ -6,7 +6,8 @@
 import type { EffectReach } from './effect.ts'
 import type { Json } from './json.ts'
 
-export type UnknownStatus = 'open' | 'told_model' | 'resolved'
+export const UNKNOWN_STATUSES = ['open', 'told_model', 'resolved'] as const
+export type UnknownStatus = (typeof UNKNOWN_STATUSES)[number]
 export const RESOLUTIONS = ['happened', 'not', 'recheck'] as const
 export type Resolution = (typeof RESOLUTIONS)[number]
 

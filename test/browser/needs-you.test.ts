@@ -75,6 +75,7 @@ describe('what needs the owner, on the page', { skip: WITHOUT_CHROMIUM }, () => 
       items.map(({ status, resolution }) => [status, resolution]),
       [['resolved', 'happened']],
     )
+    assert.deepEqual(await served.app.run('unknowns list', { status: 'open' }), { items: [] })
 
     await need('question').getByText('Which city?').waitFor()
     await need('question').getByRole('textbox').fill('Paris')

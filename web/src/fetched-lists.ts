@@ -2,7 +2,7 @@
 
 import type { CommandInput } from '../../src/commands/lib/registry.ts'
 import { readCommand } from './api.ts'
-import type { Cycle, CycleRecord, Dispatch, Status, Unknown } from './api-types.ts'
+import type { Cycle, CycleRecord, Dispatch, Status } from './api-types.ts'
 import { isStatus } from './check-answers.ts'
 import type { PageView } from './page-state.ts'
 import { isLook } from './run-view.ts'
@@ -67,7 +67,7 @@ export class FetchedLists {
         readCommand('approvals list', { status: 'open', limit: 100 }),
         (items) => (view.approvals = items),
       ),
-      read('unknowns', readCommand('unknowns list'), (items) => (view.unknowns = items.filter(isOpen))),
+      read('unknowns', readCommand('unknowns list', { status: 'open' }), (items) => (view.unknowns = items)),
       read('schedules', readCommand('schedule list'), (items) => (view.schedules = items)),
       read('cycles', readCommand('cycles list', { limit: 12 }), (items) => (view.cycles = items.map(cycleFromRecord))),
     ])
@@ -91,8 +91,6 @@ export class FetchedLists {
 
 /** The lists of what waits for the owner. */
 const NEEDS = ['waiting', 'failed', 'dead', 'approvals', 'unknowns']
-
-const isOpen = ({ status }: Unknown): boolean => status === 'open'
 
 const isOver = ({ status }: Dispatch): boolean => !['pending', 'running', 'waiting'].includes(status)
 

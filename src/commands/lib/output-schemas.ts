@@ -7,7 +7,7 @@ import { type Effect, REACHES, RECOVERIES } from '../../domain/effect.ts'
 import type { RunSetup } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import { FAILURE_CLASSES } from '../../domain/stop-reason.ts'
-import { RESOLUTIONS } from '../../domain/unknown-outcome.ts'
+import { RESOLUTIONS, UNKNOWN_STATUSES } from '../../domain/unknown-outcome.ts'
 import type { Wait } from '../../domain/wait.ts'
 
 /** A schema that checks only a part of what the type says; the writer of the value has checked the rest. */
@@ -69,7 +69,7 @@ export const unknownSchema = z.object({
   reach: z.enum(REACHES),
   started_at: z.string(),
   output_so_far: z.string(),
-  status: z.enum(['open', 'told_model', 'resolved']),
+  status: z.enum(UNKNOWN_STATUSES),
   resolution: z.enum(RESOLUTIONS).nullable(),
 })
 
