@@ -126,7 +126,7 @@ describe('the place Costs', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('Costs: a field and a dialog have the focus before they are drawn, so nothing typed at once is lost', async (t) => {
+  test('Costs: a field and a dialog have the focus before they are drawn, so nothing typed is lost', async (t) => {
     const served = await openLedgerWeek(t, 'other', 'Summarise it')
     const { page } = await openTab(browser, served.url)
     await page.goto(loginAt(served.login_url, '/costs'))

@@ -7,7 +7,7 @@ interface Written {
   readonly text: string
   readonly isBusy: boolean
   write(text: string): void
-  /** Contract: the field is empty at once; a text that was not accepted comes back before what was written meanwhile. */
+  /** Contract: the field is empty at once; a text that was not accepted comes back before what was written since. */
   send(): Promise<void>
 }
 
