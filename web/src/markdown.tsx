@@ -109,20 +109,24 @@ function renderList({ ordered, start, items }: Tokens.List, depth: number): Comp
 function renderTable({ header, rows }: Tokens.Table, depth: number): ComponentChild {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard, too.
-    <div class="table" tabIndex={0}>
+    <div class="wide-table" tabIndex={0}>
       <table>
         <thead>
           <tr>
-            {header.map(({ tokens }, at) => (
-              <th key={at}>{renderTokens(tokens, depth)}</th>
+            {header.map(({ tokens, align }, at) => (
+              <th key={at} data-align={align}>
+                {renderTokens(tokens, depth)}
+              </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row, at) => (
             <tr key={at}>
-              {row.map(({ tokens }, column) => (
-                <td key={column}>{renderTokens(tokens, depth)}</td>
+              {row.map(({ tokens, align }, column) => (
+                <td key={column} data-align={align}>
+                  {renderTokens(tokens, depth)}
+                </td>
               ))}
             </tr>
           ))}
