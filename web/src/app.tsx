@@ -7,6 +7,7 @@ import { Login } from './login.tsx'
 import { PageState } from './page-state.ts'
 import { PlaceBoundary } from './shell/place-boundary.tsx'
 import { Shell } from './shell/shell.tsx'
+import { ShownLanguage } from './shown-language.ts'
 import { TEXTS } from './texts.ts'
 
 const LANGUAGE_KEY = 'tireless-language'
@@ -71,9 +72,11 @@ function LoggedIn({ language, switchLanguage, onLoggedOut }: LoggedInProps) {
   }, [])
   if (!page) return null
   return (
-    <PlaceBoundary address="" texts={texts.current}>
-      <Shell page={page} language={language} switchLanguage={switchLanguage} />
-    </PlaceBoundary>
+    <ShownLanguage.Provider value={language}>
+      <PlaceBoundary address="" texts={texts.current}>
+        <Shell page={page} language={language} switchLanguage={switchLanguage} />
+      </PlaceBoundary>
+    </ShownLanguage.Provider>
   )
 }
 
