@@ -1,8 +1,8 @@
 /** The content of a file of a workspace: text, Markdown, a raster image; other files can only be downloaded. */
 
 import { useEffect, useState } from 'preact/hooks'
-import { visibleText } from './format.ts'
 import { Markdown } from './markdown.tsx'
+import { PlainText } from './plain-text.tsx'
 import type { Texts } from './texts.ts'
 
 /** Contract: the address of the file as the server sends it: never as something that a browser executes. */
@@ -47,22 +47,15 @@ export function FileView(props: FileProps & { readonly isSource?: boolean }) {
   )
 }
 
-/** More characters would keep the browser busy; the whole file can be downloaded. */
-const MAX_CHARS = 300_000
-
 function FileContent({ texts, session, path, isSource = false, state }: FileProps & { readonly isSource?: boolean }) {
   if (state.kind === 'loading') return null
   if (state.kind === 'image') return <img class="max-w-full rounded-lg" src={fileAddress(session, path)} alt={path} />
   if (state.kind !== 'text') return <p class="text-muted">{texts.talk.fileStates[state.kind]}</p>
   if (isMarkdown(path) && !isSource) return <Markdown text={state.text} />
-  const shown = visibleText(state.text.slice(0, MAX_CHARS))
   return (
-    <>
-      <pre class="overflow-auto rounded-lg bg-sunken p-3 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap">
-        {shown === '' ? <span class="text-muted">{texts.talk.emptyFile}</span> : shown}
-      </pre>
-      {state.text.length > MAX_CHARS && <p class="mt-2 text-muted">{texts.talk.cutFile}</p>}
-    </>
+    <pre class="overflow-auto rounded-lg bg-sunken p-3 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap">
+      {state.text === '' ? <span class="text-muted">{texts.talk.emptyFile}</span> : <PlainText text={state.text} />}
+    </pre>
   )
 }
 

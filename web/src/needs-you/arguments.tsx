@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { count, visibleText } from '../format.ts'
+import { PlainText } from '../plain-text.tsx'
 import { useTexts } from '../shown-language.ts'
 import { useGrowing } from '../use-growing.ts'
 
@@ -48,7 +49,7 @@ function Value({ value }: { readonly value: unknown }) {
   const [isAll, setAll] = useState(false)
   const text = useMemo(() => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')), [value])
   const start = useMemo(() => startOf(text), [text])
-  const shown = useMemo(() => visibleText(isAll ? text : start), [text, start, isAll])
+  const shown = <PlainText text={isAll ? text : start} />
   if (start === text) return <div class={VALUE_CLASSES}>{shown}</div>
   const lines = text.split('\n').length
   const showAll =

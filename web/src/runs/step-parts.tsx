@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
-import { visibleText } from '../format.ts'
+import { PlainText } from '../plain-text.tsx'
 
 export type FullStep = NonNullable<CommandOutput<'trace show'>['step']>
 
@@ -24,7 +24,7 @@ const TEXT_CLASSES = [
 export const LongText = ({ text }: { readonly text: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text is scrolled with the keyboard, too.
   <pre class={TEXT_CLASSES} tabIndex={0} dir="auto">
-    {visibleText(text)}
+    <PlainText text={text} />
   </pre>
 )
 

@@ -35,6 +35,7 @@ const en = {
     'The page could not draw what the server answered. Nothing is lost, and the other places work. ' +
     'If trying again does not help, report these words:',
   tryAgain: 'Try again',
+  showMoreText: (rest: string) => `Show more (${rest} characters left)`,
   loginTitle: 'Log in',
   loginHelp: 'Run this command to get a login link. It opens this page, logged in:',
   loginOr: 'Or enter the token from the file “token” in the home folder.',
@@ -77,6 +78,7 @@ const zh: typeof en = {
   placeFailedTitle: '无法显示这一页',
   placeFailedHelp: '页面无法显示服务器返回的内容。数据没有丢失，其他页面照常可用。如果重试无效，请反馈下面的文字：',
   tryAgain: '重试',
+  showMoreText: (rest) => `继续显示（还有 ${rest} 个字符）`,
   loginTitle: '登录',
   loginHelp: '运行下面的命令得到登录链接，它会打开已登录的页面：',
   loginOr: '或者输入主目录下 token 文件中的令牌。',
