@@ -10,6 +10,9 @@ import { freshFolder } from './support/open-app.ts'
 test('HTTP: files of a workspace are sent as text, image or attachment; nothing outside it is sent', async (t) => {
   const served = await openHttpApp(t)
   const { session_id: session, workspace } = await served.app.run('enqueue', { prompt: 'later', at: '1h' })
+  const early = `/api/v1/files?${new URLSearchParams({ session, path: 'report.md' })}`
+  const before = await sendRequest(served, early, { headers: served.bearer })
+  assert.deepEqual([before.status, before.code], [404, 'not_found'], 'no run has opened the workspace yet')
   const outside = freshFolder(t, 'outside')
   writeFileSync(join(outside, 'secret.txt'), 'secret')
   mkdirSync(join(workspace, 'sub'), { recursive: true })

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
+import { constants, existsSync, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
@@ -71,9 +71,19 @@ async function readFileIn({ root, folders }: Workspace, path: string): Promise<F
   return folder && (await readContent(folder, name))
 }
 
-/** Contract: as `FileOps.read`, for files that are no text. `root` must be a path without symbolic links. */
-export const readRootedFile = async (root: string, path: string): Promise<Buffer | undefined> =>
-  (await readFileIn({ root, folders: createRootedFolders(root) }, path))?.bytes
+/**
+ * Contract: as `FileOps.read`, for files that are no text. `root` must be a path without symbolic links; a workspace
+ * that no run has opened yet has no files.
+ */
+export async function readRootedFile(root: string, path: string): Promise<Buffer | undefined> {
+  const workspace = { root, folders: createRootedFolders(root) }
+  try {
+    return (await readFileIn(workspace, path))?.bytes
+  } catch (error) {
+    if (error instanceof TirelessError && error.code === 'tool_failed' && !existsSync(root)) return undefined
+    throw error
+  }
+}
 
 async function replaceText(
   { root, folders }: Workspace,
