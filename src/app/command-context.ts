@@ -2,7 +2,7 @@
 
 import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.ts'
 import { listRootedFolder } from '../adapters/envs/host/list-folder.ts'
-import { readRootedFile } from '../adapters/envs/host/rooted-files.ts'
+import { readRootedFile } from '../adapters/envs/host/read-rooted-file.ts'
 import { receivedFiles } from '../adapters/envs/received-files.ts'
 import { openAuditSeal } from '../adapters/stores/audit-seal.ts'
 import { handleChatMessage, tellInterruptedCommands } from '../commands/lib/chat-commands.ts'

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { constants, existsSync, type Stats } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
 import { TirelessError } from '../../../domain/error.ts'
 import type { FileOps } from '../../../ports/env.ts'
@@ -64,25 +64,11 @@ async function readText(workspace: Workspace, path: string): ReturnType<FileOps[
   return content && { text: textOf(content.bytes, path), sha: content.sha }
 }
 
-async function readFileIn({ root, folders }: Workspace, path: string): Promise<FileContent | undefined> {
+export async function readFileIn({ root, folders }: Workspace, path: string): Promise<FileContent | undefined> {
   const { parents, name } = fileNames(root, path)
   await using folder = await folders.open(parents)
   // `return await`, because the folder must stay open until the file is read.
   return folder && (await readContent(folder, name))
-}
-
-/**
- * Contract: as `FileOps.read`, for files that are no text. `root` must be a path without symbolic links; a workspace
- * that no run has opened yet has no files.
- */
-export async function readRootedFile(root: string, path: string): Promise<Buffer | undefined> {
-  const workspace = { root, folders: createRootedFolders(root) }
-  try {
-    return (await readFileIn(workspace, path))?.bytes
-  } catch (error) {
-    if (error instanceof TirelessError && error.code === 'tool_failed' && !existsSync(root)) return undefined
-    throw error
-  }
 }
 
 async function replaceText(
