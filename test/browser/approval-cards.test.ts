@@ -24,11 +24,17 @@ describe('cards of what needs the owner', { skip: WITHOUT_CHROMIUM }, () => {
   after(() => browser?.close())
 
   /** Contract: the place Needs you, after these tasks were given. */
-  async function openNeeds(served: Awaited<ReturnType<typeof openTalkPage>>, prompts: readonly string[]): Promise<Page> {
+  async function openNeeds(
+    served: Awaited<ReturnType<typeof openTalkPage>>,
+    prompts: readonly string[],
+  ): Promise<Page> {
     const { page } = await openTab(browser, served.url)
     await page.goto(loginAt(served.login_url, '/needs-you'))
     for (const prompt of prompts) await served.app.run('enqueue', { prompt })
-    await page.locator('[data-need]').nth(prompts.length - 1).waitFor()
+    await page
+      .locator('[data-need]')
+      .nth(prompts.length - 1)
+      .waitFor()
     return page
   }
 

@@ -34,9 +34,8 @@ describe('long texts on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const content = page.locator('[data-file-content=text]')
     for (const name of Object.keys(TEXTS)) {
       const open = async (): Promise<void> => {
-        await page.evaluate(
-          `history.pushState({}, '', '/work/workspaces/news?file=${name}'); dispatchEvent(new PopStateEvent('popstate'))`,
-        )
+        await page.evaluate(`history.pushState({}, '', '/work/workspaces/news?file=${name}')`)
+        await page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
         await content.waitFor()
         await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
       }

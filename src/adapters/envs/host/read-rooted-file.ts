@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { TirelessError } from '../../../domain/error.ts'
-import { readFileIn } from './rooted-files.ts'
+import { readRootedContent } from './rooted-files.ts'
 import { createRootedFolders } from './rooted-folders.ts'
 
 /**
@@ -12,7 +12,7 @@ import { createRootedFolders } from './rooted-folders.ts'
 export async function readRootedFile(root: string, path: string): Promise<Buffer | undefined> {
   const workspace = { root, folders: createRootedFolders(root) }
   try {
-    return (await readFileIn(workspace, path))?.bytes
+    return (await readRootedContent(workspace, path))?.bytes
   } catch (error) {
     if (error instanceof TirelessError && error.code === 'tool_failed' && !existsSync(root)) return undefined
     throw error

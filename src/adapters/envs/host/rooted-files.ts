@@ -60,11 +60,11 @@ export function createRootedFiles(root: string, folders: RootedFolders = createR
 }
 
 async function readText(workspace: Workspace, path: string): ReturnType<FileOps['read']> {
-  const content = await readFileIn(workspace, path)
+  const content = await readRootedContent(workspace, path)
   return content && { text: textOf(content.bytes, path), sha: content.sha }
 }
 
-export async function readFileIn({ root, folders }: Workspace, path: string): Promise<FileContent | undefined> {
+export async function readRootedContent({ root, folders }: Workspace, path: string): Promise<FileContent | undefined> {
   const { parents, name } = fileNames(root, path)
   await using folder = await folders.open(parents)
   // `return await`, because the folder must stay open until the file is read.
