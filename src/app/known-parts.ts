@@ -12,6 +12,7 @@ export function knownTools(host: PluginHost): readonly KnownTool[] {
     ...{ name: tool.name, description: tool.description },
     reach: reachOf(tool),
     isOffered: offered.includes(tool.name),
+    namesDestinations: tool.destinations !== undefined,
   }))
 }
 

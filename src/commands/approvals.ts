@@ -13,6 +13,7 @@ import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { approvalSchema, grantSchema } from './lib/output-schemas.ts'
+import { titleOfWork } from './lib/session-thread.ts'
 
 const id = z.string().describe('id from approvals list').meta({ idOf: 'approval' })
 const step = z
@@ -21,22 +22,46 @@ const step = z
   .describe('also answer the other calls of the same step, except for money, destruction and credentials')
 const reason = z.string().trim().min(1).optional().describe('a message to the agent')
 
+const listedSchema = approvalSchema.extend({
+  task: z.string().nullable().describe('title of the run that asks'),
+  sinks_assumed: z.boolean().describe('the tool does not say where its calls go, so sinks are its arguments'),
+})
+
 export const approvalsList = defineCommand({
   name: 'approvals list',
   summary: 'list calls awaiting approval, then answered ones',
   example: 'approvals list --status open',
   runsIn: 'any_process',
-  needs: ['store'],
+  needs: ['store', 'tools'],
   input: z.object({
     session: z.string().optional().describe('only of this session').meta({ idOf: 'session' }),
     status: z.enum(APPROVAL_STATUSES).optional().describe('only with this status'),
     limit: z.int().positive().default(100).describe('maximum number of approvals'),
   }),
-  output: z.object({ items: z.array(approvalSchema) }),
-  run: async ({ store }, { session, status, limit }) => ({
-    items: [...(await store.approvals({ session_id: session, status, limit }))],
-  }),
+  output: z.object({ items: z.array(listedSchema) }),
+  async run({ store, tools }, { session, status, limit }) {
+    const approvals = await store.approvals({ session_id: session, status, limit })
+    const silent = new Set(tools().flatMap(({ name, namesDestinations }) => (namesDestinations ? [] : [name])))
+    const tasks = await findTasks({ store }, approvals)
+    const items = approvals.map((approval) => ({
+      ...{ ...approval, task: tasks.get(approval.origin.run_id) ?? null },
+      sinks_assumed: silent.has(approval.tool),
+    }))
+    return { items }
+  },
 })
+
+/** Contract: the title of each run that asks; runs that are gone are left out. */
+async function findTasks(
+  { store }: Needs<'store'>,
+  approvals: readonly Approval[],
+): Promise<ReadonlyMap<string, string>> {
+  const runs = [...new Set(approvals.map(({ origin }) => origin.run_id))]
+  const found = await Promise.all(runs.map((run) => store.dispatch(run)))
+  return new Map(
+    found.flatMap((dispatch) => (dispatch ? [[dispatch.dispatch_id, titleOfWork(dispatch)] as const] : [])),
+  )
+}
 
 export const approvalsShow = defineCommand({
   name: 'approvals show',

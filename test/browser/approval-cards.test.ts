@@ -68,4 +68,49 @@ describe('cards of what needs the owner', { skip: WITHOUT_CHROMIUM }, () => {
     await page.locator('[data-arguments]').getByText('value 2999', { exact: true }).waitFor()
     assert.equal(await names.count(), 3000)
   })
+
+  test('Needs you: each card names the task that asks', async (t) => {
+    const model = scriptedModel(({ messages }) =>
+      JSON.stringify(messages).includes('the hotel')
+        ? { calls: [call('ask_user', { question: 'Which city?' })] }
+        : { calls: [call('send', { to: 'bob' })] },
+    )
+    const served = await openTalkPage(t, { model })
+    const page = await openNeeds(served, ['invite Ann', 'cancel the meeting', 'book the hotel'])
+    const tasks = await page.locator('[data-task]').allInnerTexts()
+    assert.deepEqual(tasks.toSorted(), ['Task: book the hotel', 'Task: cancel the meeting', 'Task: invite Ann'])
+    await page.locator('[data-need=question]').getByText('stops waiting in ').waitFor()
+  })
+
+  test('Needs you: where a call goes is stated, not guessed from arguments of a tool that does not say', async (t) => {
+    const args = { account: 'DE02', currency: 'EUR', priority: 3, memo_to: 'a\nb' }
+    const declaring = { ...sendTool(), destinations: () => ['bob@example.org', 'ann@example.org'] }
+    const named = await openTalkPage(t, { model: sending(args), tools: [declaring] })
+    const stated = await openNeeds(named, ['pay it'])
+    await stated.getByText('bob@example.org').waitFor()
+    assert.equal(await stated.locator('[data-assumed-sinks]').count(), 0)
+
+    const silent = await openTalkPage(t, { model: sending(args) })
+    const page = await openNeeds(silent, ['pay it'])
+    await page.getByText('This tool does not say where its calls go.').waitFor()
+    const sinks = page.locator('[data-assumed-sinks]')
+    assert.equal(await sinks.getByText('EUR').isVisible(), false)
+    await sinks.locator('summary').click()
+    await sinks.getByText('EUR').waitFor()
+  })
+
+  test('Needs you: how many more there are is said, if not all are shown', async (t) => {
+    const served = await openTalkPage(t, { model: sending({ to: 'bob' }) })
+    const page = await openNeeds(served, ['invite Ann'])
+    await page.route('**/api/v1/approvals/list*', async (route) => {
+      const answer = (await (await route.fetch()).json()) as { items: { id: string }[] }
+      const items = answer.items.flatMap((item) =>
+        Array.from({ length: 57 }, (_, at) => ({ ...item, id: `${item.id}.${at}` })),
+      )
+      await route.fulfill({ json: { items } })
+    })
+    await page.reload()
+    await page.getByText('7 more appear when these are answered.').waitFor()
+    assert.equal(await page.locator('[data-need]').count(), 50)
+  })
 })

@@ -46,4 +46,6 @@ export interface KnownTool {
   readonly reach: EffectReach | null
   /** Whether an agent gets it that lists no tools. */
   readonly isOffered: boolean
+  /** Whether it says where its calls go; else every argument may be a destination. */
+  readonly namesDestinations: boolean
 }

@@ -2,10 +2,11 @@
 
 import { useState } from 'preact/hooks'
 import type { Approval } from '../api-types.ts'
-import { Button } from '../components.tsx'
+import { Button, Chevron } from '../components.tsx'
 import { Dialog, DialogButtons } from '../dialog.tsx'
 import { relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { sayTitle } from '../texts/errors.ts'
 import { describeOrigin, translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Arguments } from './arguments.tsx'
@@ -16,17 +17,20 @@ interface ApprovalProps {
   readonly page: PageState
   readonly approval: Approval
   readonly isCurrent?: boolean
+  /** The card is below the title of its run. */
+  readonly isInRun?: boolean
 }
 
-export function ApprovalCard({ context, page, approval, isCurrent = false }: ApprovalProps) {
+export function ApprovalCard({ context, page, approval, isCurrent = false, isInRun = false }: ApprovalProps) {
   const { texts, language, now } = context
-  const { id, tool, args, reason, effect, origin, expires_at } = approval
+  const { id, tool, args, reason, effect, origin, expires_at, task } = approval
   const agent = page.view.waiting.find(({ session_id }) => session_id === approval.session_id)?.agent_id
   return (
     <NeedCard
       {...{ kind: 'approval', id, isCurrent, tone: 'wait' }}
       title={texts.needs.approvalTitle(agent ?? texts.needs.someone)}
       note={texts.needs.expires(relativeTime(Date.parse(expires_at), now, language))}
+      task={isInRun || task === null ? '' : sayTitle(task, language)}
     >
       <p>
         <span class="font-mono font-medium text-act">{visibleText(tool)}</span>
@@ -47,25 +51,42 @@ export function ApprovalCard({ context, page, approval, isCurrent = false }: App
 
 function Destinations({
   context: { texts, language },
-  approval: { sinks },
+  approval: { sinks, sinks_assumed },
 }: Pick<ApprovalProps, 'context' | 'approval'>) {
   if (sinks.length === 0) return null
+  const list = (
+    <ul>
+      {sinks.slice(0, MAX_SINKS).map(({ to, from, trusted }) => (
+        <li key={to} class="wrap-anywhere">
+          <span class="font-mono">{visibleText(shorten(to))}</span>{' '}
+          <span class={trusted ? 'text-muted' : 'text-fault'}>
+            {texts.needs.from(visibleText(describeOrigin(from, language)))}
+            {!trusted && ` · ${texts.needs.untrusted}`}
+          </span>
+        </li>
+      ))}
+      {sinks.length > MAX_SINKS && <li class="text-muted">{texts.more(sinks.length - MAX_SINKS)}</li>}
+    </ul>
+  )
+  if (!sinks_assumed || sinks.length === 1) return <Fact label={texts.needs.goesTo}>{list}</Fact>
   return (
     <Fact label={texts.needs.goesTo}>
-      <ul>
-        {sinks.map(({ to, from, trusted }) => (
-          <li key={to} class="wrap-anywhere">
-            <span class="font-mono">{visibleText(to)}</span>{' '}
-            <span class={trusted ? 'text-muted' : 'text-fault'}>
-              {texts.needs.from(visibleText(describeOrigin(from, language)))}
-              {!trusted && ` · ${texts.needs.untrusted}`}
-            </span>
-          </li>
-        ))}
-      </ul>
+      {texts.needs.assumedSinks}
+      <details class="group" data-assumed-sinks>
+        <summary class="label flex w-fit cursor-pointer list-none items-center gap-1.5 hover:text-ink">
+          <Chevron /> {texts.needs.showSinks(sinks.length)}
+        </summary>
+        {list}
+      </details>
     </Fact>
   )
 }
+
+/** The whole values are among the arguments. */
+const MAX_SINKS = 50
+const MAX_SINK_CHARS = 300
+
+const shorten = (to: string): string => (to.length > MAX_SINK_CHARS ? `${to.slice(0, MAX_SINK_CHARS)} …` : to)
 
 /** Contract: whether an allowed call could not be taken back. */
 const isFinal = ({ effect }: Approval): boolean => effect.reach === 'destructive'

@@ -3,6 +3,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Dot, type Tone } from '../components.tsx'
+import { visibleText } from '../format.ts'
+import { useTexts } from '../shown-language.ts'
 import type { Need } from './needs.ts'
 
 interface NeedCardProps {
@@ -11,13 +13,16 @@ interface NeedCardProps {
   readonly tone: Tone
   readonly title: string
   readonly note?: string
+  /** What the run was asked to do; empty: it is said nearby. */
+  readonly task?: string
   /** Chosen with the keyboard. */
   readonly isCurrent: boolean
   readonly children: ComponentChildren
 }
 
-export function NeedCard({ kind, id, tone, title, note = '', isCurrent, children }: NeedCardProps) {
+export function NeedCard({ kind, id, tone, title, note = '', task = '', isCurrent, children }: NeedCardProps) {
   const card = useRef<HTMLElement>(null)
+  const { texts } = useTexts()
   useEffect(() => {
     if (isCurrent) card.current?.scrollIntoView({ block: 'nearest' })
   }, [isCurrent])
@@ -37,6 +42,11 @@ export function NeedCard({ kind, id, tone, title, note = '', isCurrent, children
         </h2>
         <span class="label">{note}</span>
       </header>
+      {task !== '' && (
+        <p class="mt-1 line-clamp-2 text-muted wrap-anywhere" data-task>
+          {texts.needs.task(visibleText(task))}
+        </p>
+      )}
       <div class="mt-2 flex min-w-0 flex-col gap-2.5">{children}</div>
     </article>
   )

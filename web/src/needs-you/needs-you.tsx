@@ -9,7 +9,7 @@ import { isWriting, navigate } from '../shell/router.ts'
 import type { Texts } from '../texts.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
 import { ApprovalCard } from './approval-card.tsx'
-import { listNeeds, type Need } from './needs.ts'
+import { countNeeds, listNeeds, type Need } from './needs.ts'
 import { FailureCard, QuestionCard, UnknownCard } from './other-cards.tsx'
 
 const MAX_SHOWN = 50
@@ -17,7 +17,10 @@ const MAX_SHOWN = 50
 export function NeedsYou(props: PlaceProps) {
   const { page, texts } = props
   const context = useViewContext(props, 5000)
-  const needs = listNeeds(page.view, context.now).slice(0, MAX_SHOWN)
+  const all = listNeeds(page.view, context.now)
+  const needs = all.slice(0, MAX_SHOWN)
+  // The lists of the page are bounded; the status counts everything.
+  const more = Math.max(all.length, countNeeds(page.view)) - MAX_SHOWN
   const [currentId, setCurrentId] = useState('')
   const [isHelpOpen, setHelpOpen] = useState(false)
   useKeys(needs, currentId, setCurrentId, () => setHelpOpen(true))
@@ -33,6 +36,7 @@ export function NeedsYou(props: PlaceProps) {
       {needs.map((need) => (
         <NeedView key={`${need.kind} ${need.id}`} {...{ context, page, need }} isCurrent={need.id === currentId} />
       ))}
+      {more > 0 && <p class="px-1 text-muted">{texts.needs.moreLater(more)}</p>}
       {isHelpOpen && <KeyHelp texts={texts} onClose={() => setHelpOpen(false)} />}
     </div>
   )

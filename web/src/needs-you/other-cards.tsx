@@ -20,14 +20,22 @@ interface CardProps {
   readonly isCurrent?: boolean
 }
 
-export function UnknownCard({ context, page, unknown, isCurrent = false }: CardProps & { readonly unknown: Unknown }) {
+interface UnknownProps extends CardProps {
+  readonly unknown: Unknown
+  /** The card is below the title of its run. */
+  readonly isInRun?: boolean
+}
+
+export function UnknownCard({ context, page, unknown, isCurrent = false, isInRun = false }: UnknownProps) {
   const { texts, language, now } = context
   const { id, tool, args, reach, started_at, output_so_far, dispatch_id } = unknown
+  const run = page.view.waiting.find((dispatch) => dispatch.dispatch_id === dispatch_id)
   return (
     <NeedCard
       {...{ kind: 'unknown', id, isCurrent, tone: 'fault' }}
       title={texts.needs.unknownTitle(visibleText(tool))}
       note={texts.needs.startedAt(relativeTime(Date.parse(started_at), now, language))}
+      task={isInRun || !run ? '' : sayTitle(run.title, language)}
     >
       <p class="text-muted">{texts.needs.unknownHelp}</p>
       <Arguments args={args} label={texts.needs.arguments} />
@@ -106,6 +114,7 @@ export function QuestionCard({
       {...{ kind: 'question', id: dispatch_id, isCurrent, tone: 'wait' }}
       title={texts.needs.questionTitle(agent_id)}
       note={wait?.until ? texts.needs.until(relativeTime(wait.until, now, language)) : ''}
+      task={wait?.reason ? sayTitle(title, language) : ''}
     >
       <Markdown text={wait?.reason || title} />
       <form class="flex flex-wrap gap-2" onSubmit={send}>

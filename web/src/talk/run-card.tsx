@@ -37,10 +37,10 @@ export function RunCard(props: RunProps) {
       <Todos context={context} todos={run.todos} />
       {isEnded ? <PastSteps {...props} live={live} /> : <CurrentSteps {...props} live={live} />}
       {approvals.map((approval) => (
-        <ApprovalCard key={approval.id} context={context} page={page} approval={approval} />
+        <ApprovalCard key={approval.id} {...{ context, page, approval }} isInRun />
       ))}
       {unknowns.map((unknown) => (
-        <UnknownCard key={unknown.id} context={context} page={page} unknown={unknown} />
+        <UnknownCard key={unknown.id} {...{ context, page, unknown }} isInRun />
       ))}
       {run.question !== null && approvals.length === 0 && <Question context={context} question={run.question} />}
       {run.text !== null && (

@@ -20,7 +20,11 @@ export function Talk(props: PlaceProps) {
   const context = useViewContext(props, 1000)
   useEffect(() => page.keepFresh(() => conversation.fetch()), [page])
   const { items, pending, isLoaded } = conversation
-  const isAsked = items.some(({ runs }) => runs.some(({ question }) => question !== null))
+  const approving = new Set(page.view.approvals.map(({ session_id }) => session_id))
+  // A run that waits for an approval is answered with its buttons.
+  const isAsked = items.some(({ runs }) =>
+    runs.some(({ question, session_id }) => question !== null && !approving.has(session_id)),
+  )
   const placeholder = isAsked ? texts.talk.answerPlaceholder : texts.talk.placeholder
   if (!isLoaded && !page.view.isIncomplete) return <h1 class="sr-only">{texts.places.talk}</h1>
   if (isLoaded && items.length === 0 && pending.length === 0) return <Welcome context={context} page={page} />
