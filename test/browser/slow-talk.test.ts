@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { call, LETTER } from '../support/approval-fixtures.ts'
 import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
-import { waitUntil } from '../support/open-app.ts'
+import { freshFolder, waitUntil } from '../support/open-app.ts'
 import { openTalkPage } from '../support/talk-page.ts'
 
 const field = (page: Page) => page.getByRole('textbox')
@@ -150,6 +150,34 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await page.locator('[data-toast=fault]').waitFor()
     assert.equal((await field(page).inputValue()).length, long.trim().length)
     assert.equal(await ownMessages(page), 0)
+  })
+
+  test('Talk: a refusal is shown whole; that the server does not answer is said no longer than it is so', async (t) => {
+    const home = freshFolder(t)
+    const served = await openTalkPage(t, { home })
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    const message = `${'what happened and where. '.repeat(40)}Remedy: run this command.`
+    const toasts = page.locator('[data-toast=fault]')
+    await page.route('**/api/v1/send', (route) =>
+      route.fulfill({ status: 400, json: { error: { code: 'usage', message } } }),
+    )
+    await field(page).fill('Write the figures')
+    await field(page).press('Enter')
+    await toasts.getByText('Remedy: run this command.').waitFor()
+    const hidden = `[...document.querySelectorAll('[data-toast] span')].filter((each) =>
+      each.scrollHeight > each.clientHeight + 1 && getComputedStyle(each).overflowY !== 'auto').length`
+    assert.equal(await page.evaluate(hidden), 0)
+    await toasts.getByRole('button').click()
+    await served.stop()
+    await page.locator('[data-connection=lost]').waitFor()
+    await page.unroute('**/api/v1/send')
+    await field(page).press('Enter')
+    await toasts.getByText('The server does not answer.').waitFor()
+    await openTalkPage(t, { home, port: served.port })
+    await waitUntilLive(page)
+    assert.equal(await toasts.count(), 0)
   })
 
   test('Talk: Enter that an input method takes sends nothing', async (t) => {

@@ -126,6 +126,7 @@ export class PageState {
     const started = Date.now()
     try {
       const output = await runCommand(command, input)
+      this.toasts.removeOffline()
       // The command has succeeded, even if the status cannot be read.
       await this.#fetch(this.#lists.fetchStatus())
       this.#fetchListsSoon()
@@ -165,7 +166,8 @@ export class PageState {
   reportFailure(thrown: unknown): void {
     const { failed, noAnswerFromServer } = this.#events.texts()
     if (isUnauthorized(thrown)) this.#endSession()
-    else this.toasts.add('fault', thrown instanceof ApiError ? failed(thrown.message) : noAnswerFromServer)
+    else if (thrown instanceof ApiError) this.toasts.add('fault', failed(thrown.message))
+    else this.toasts.add('fault', noAnswerFromServer, true)
   }
 
   /** Contract: runs `fetch` now and whenever something may have changed, not too often; call the result to stop. */
@@ -212,6 +214,7 @@ export class PageState {
   #connected(now: number): void {
     this.view.connection = 'live'
     this.view.skew = now - Date.now()
+    this.toasts.removeOffline()
     void this.#fetchAll()
   }
 

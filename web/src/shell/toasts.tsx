@@ -7,9 +7,13 @@ interface Toast {
   readonly id: number
   readonly tone: 'live' | 'fault'
   readonly text: string
+  /** It says that the server does not answer. */
+  readonly isOffline: boolean
 }
 
 const SHOWN_MS = { live: 5000, fault: 15_000 } as const
+/** Long texts take longer to read. */
+const MS_PER_CHARACTER = 40
 const MAX_TOASTS = 4
 
 export class Toasts {
@@ -21,17 +25,22 @@ export class Toasts {
     this.#onChange = onChange
   }
 
-  add(tone: Toast['tone'], text: string): void {
+  add(tone: Toast['tone'], text: string, isOffline = false): void {
     this.#lastId += 1
     const id = this.#lastId
-    this.items = [...this.items, { id, tone, text }].slice(-MAX_TOASTS)
+    this.items = [...this.items, { id, tone, text, isOffline }].slice(-MAX_TOASTS)
     this.#onChange()
-    setTimeout(() => this.remove(id), SHOWN_MS[tone])
+    setTimeout(() => this.remove(id), SHOWN_MS[tone] + text.length * MS_PER_CHARACTER)
   }
 
   remove(id: number): void {
     this.items = this.items.filter((toast) => toast.id !== id)
     this.#onChange()
+  }
+
+  /** The server answers again. */
+  removeOffline(): void {
+    this.items = this.items.filter(({ isOffline }) => !isOffline)
   }
 }
 
@@ -53,7 +62,7 @@ export function ToastList({ toasts, texts }: { readonly toasts: Toasts; readonly
           <span class="flex h-5 items-center">
             <Dot tone={tone} />
           </span>
-          <span class="line-clamp-4 min-w-0 wrap-anywhere">{text}</span>
+          <span class="max-h-[50dvh] min-w-0 overflow-y-auto wrap-anywhere whitespace-pre-wrap">{text}</span>
           <button
             type="button"
             class="-mr-1 cursor-pointer px-1 text-muted hover:text-ink"
