@@ -13,6 +13,7 @@ import { readChatLog } from './lib/chat-log.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { endText, hasRead, routedOf } from './lib/follow-message.ts'
+import { decisionShape, decisionsIn, mayUndo, questionAnsweredBy } from './lib/run-decisions.ts'
 import { questionOf, titleOfWork } from './lib/session-thread.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
 import { filesWrittenBy } from './lib/written-files.ts'
@@ -29,6 +30,8 @@ const runShape = z.object({
   waits_for: z.string().nullable().describe('why a run that waits does not go on'),
   files: z.array(z.string()).describe('files that the run created or changed, relative to its workspace'),
   todos: z.array(z.object({ code: z.string(), title: z.string(), status: z.enum(TODO_STATUSES) })),
+  decisions: z.array(decisionShape).describe('what the owner answered to calls that needed approval'),
+  undoable: z.boolean().describe('it may have changed files, facts or documents, which an undo takes back'),
   undone_by: undoneByShape,
   created_at: z.string(),
   updated_at: z.string(),
@@ -52,6 +55,7 @@ export const messagesList = defineCommand({
           id: z.string(),
           at: z.string(),
           text: z.string(),
+          asked: z.string().nullable().describe('the question that it answers'),
           reply: z.string().nullable().describe('what was said at once'),
           runs: z.array(runShape).describe('in the order in which they got the message'),
         }),
@@ -66,7 +70,8 @@ export const messagesList = defineCommand({
     // One after the other, because journals can be long.
     for (const { id, at, text, reply, session_id, dispatch_id } of log.slice(-limit)) {
       const start = session_id === null || dispatch_id === null ? undefined : { id, session_id, dispatch_id }
-      items.push({ id, at: iso(at), text, reply, runs: start ? await reader.runsOf(start, text) : [] })
+      const runs = start ? await reader.runsOf(start, text) : []
+      items.push({ id, at: iso(at), text, asked: await reader.questionOf(id, runs), reply, runs })
     }
     return { items, more: log.length > limit }
   },
@@ -80,6 +85,7 @@ interface DeliveredMessage {
 
 /** A message is passed on at most once; more would be a loop. */
 const MAX_RUNS = 4
+const MAX_DECISIONS = 100
 
 /** Reads the runs of many messages; each journal is read once. */
 class RunReader {
@@ -107,6 +113,15 @@ class RunReader {
     return runs
   }
 
+  /** Contract: the question that the message answers; null if it answers none. */
+  async questionOf(message: string, runs: readonly MessageRun[]): Promise<string | null> {
+    for (const { session_id } of runs) {
+      const asked = questionAnsweredBy(await this.#journal(session_id), message)
+      if (asked !== null) return this.#context.redact(asked)
+    }
+    return null
+  }
+
   /** The run that got the message may have ended before it read it; then another one was started for it. */
   async #findReader({ id, session_id, dispatch_id }: DeliveredMessage): Promise<Dispatch | undefined> {
     const { store } = this.#context
@@ -124,6 +139,7 @@ class RunReader {
     const session = await store.session(session_id)
     const files = await filesWrittenBy(this.#context, dispatch_id)
     const text = isTerminal(status) ? endText(dispatch, records, [], languageOf(said)) : undefined
+    const approvals = await fallbackIfUnreadable(store.approvals({ session_id, limit: MAX_DECISIONS }), [])
     const todos = await fallbackIfUnreadable(store.todos(session_id), [])
     return {
       ...{ dispatch_id, session_id, agent_id, status, created_at, updated_at },
@@ -133,6 +149,8 @@ class RunReader {
       waits_for: wait?.reason ?? null,
       files: files.map((file) => relative(session?.workspace ?? '/', file)),
       todos: todos.map(({ code, title, status: todo }) => ({ code, title, status: todo })),
+      decisions: decisionsIn(approvals, dispatch, redact),
+      undoable: mayUndo(dispatch, records, files),
       undone_by: this.#undoneBy(dispatch_id),
     }
   }

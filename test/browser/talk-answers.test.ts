@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import type { ModelRequest } from '../../src/ports/model.ts'
+import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
+import { call, LETTER } from '../support/approval-fixtures.ts'
 import { launchChromium, openTab, WITHOUT_CHROMIUM } from '../support/chromium.ts'
-import { assertFitsPhone } from '../support/page-checks.ts'
+import { assertFitsPhone, findSerious } from '../support/page-checks.ts'
 import { openTalkPage } from '../support/talk-page.ts'
 
 const COLUMNS = ['region', 'orders', 'returned', 'revenue_in_euros', 'responsible_person', 'remarks_of_the_week']
@@ -37,5 +40,38 @@ describe('answers in the conversation', { skip: WITHOUT_CHROMIUM }, () => {
     await page.goto(`${served.url}/runs/${run}`)
     await page.locator('.prose td').first().waitFor()
     await assertFitsPhone(page)
+  })
+
+  test('Talk: what was asked and decided stays in the conversation; nothing is offered to undo', async (t) => {
+    const work = ({ messages }: ModelRequest): ScriptedStep => {
+      const said = JSON.stringify(messages)
+      if (said.includes('blue please')) return { text: 'Painted it blue.' }
+      if (said.includes('too early')) return { calls: [call('ask_user', { question: 'Which **colour**?' })] }
+      return { calls: [call('send', LETTER)] }
+    }
+    const served = await openTalkPage(t, { work })
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await page.getByRole('textbox').fill('Weekly figures')
+    await page.getByRole('textbox').press('Enter')
+    const approval = page.locator('[data-need=approval]')
+    await approval.waitFor()
+    assert.equal(await page.getByText('Weekly figures').count(), 1, 'the title would only repeat the message')
+    assert.match((await page.locator('textarea').getAttribute('placeholder')) ?? '', /Give a task/)
+    await approval.getByRole('button', { name: 'More answers' }).click()
+    await assertFitsPhone(page)
+    await approval.getByLabel('Why not: the agent reads it').fill('it is too early')
+    await approval.getByRole('button', { name: 'Deny, with this reason' }).click()
+    await page.locator('[data-decision=denied]').getByText('You denied send: it is too early').waitFor()
+    await page.locator('[data-question]').waitFor()
+    assert.equal(await page.locator('textarea').getAttribute('placeholder'), 'Your answer')
+    await page.locator('textarea').fill('blue please')
+    await page.locator('textarea').press('Enter')
+    await page.locator('[data-result]').getByText('Painted it blue.').waitFor()
+    const answer = page.locator('[data-message]', { hasText: 'blue please' })
+    await answer.locator('[data-asked]').getByText('Which colour?').waitFor()
+    await answer.locator('[data-decision=denied]').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0)
+    assert.deepEqual(await findSerious(page), [])
   })
 })

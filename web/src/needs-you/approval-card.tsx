@@ -93,9 +93,12 @@ const isFinal = ({ effect }: Approval): boolean => effect.reach === 'destructive
 
 function Answers({ context: { texts }, page, approval }: Pick<ApprovalProps, 'context' | 'page' | 'approval'>) {
   const [isConfirming, setConfirming] = useState(false)
+  const [isMore, setMore] = useState(false)
   const [reason, setReason] = useState('')
   const busy = page.view.busy.has(busyName(approval))
   const allow = (grant: 'once' | 'session' | '7d') => void allowCall({ page, texts }, approval, grant)
+  const deny = () => void denyCall({ page, texts }, approval, reason)
+  const answers = { texts, reason, setReason, busy, deny }
   return (
     <>
       <div class="flex flex-wrap items-center gap-2 pt-1">
@@ -105,12 +108,15 @@ function Answers({ context: { texts }, page, approval }: Pick<ApprovalProps, 'co
           </Button>
         </span>
         <span data-key="d" class="contents">
-          <Button busy={busy} onClick={() => void denyCall({ page, texts }, approval, reason)}>
+          <Button busy={busy} onClick={deny}>
             {texts.needs.deny}
           </Button>
         </span>
-        <MoreAnswers {...{ texts, reason, setReason }} allow={isFinal(approval) ? undefined : allow} />
+        <button type="button" class={MORE_CLASSES} aria-expanded={isMore} onClick={() => setMore(!isMore)}>
+          {texts.needs.moreAnswers}
+        </button>
       </div>
+      {isMore && <MoreAnswers {...answers} allow={isFinal(approval) ? undefined : allow} />}
       {isConfirming && (
         <Dialog title={texts.needs.confirmTitle} onClose={() => setConfirming(false)}>
           <p class="mt-2 text-muted">{texts.needs.reaches[approval.effect.reach]}</p>
@@ -135,32 +141,53 @@ function Answers({ context: { texts }, page, approval }: Pick<ApprovalProps, 'co
   )
 }
 
+const MORE_CLASSES = 'label cursor-pointer px-1 underline underline-offset-2 hover:text-ink'
+
 interface MoreAnswersProps {
   readonly texts: ViewContext['texts']
   readonly reason: string
+  readonly busy: boolean
   setReason(reason: string): void
+  deny(): void
   /** Undefined: the call can be allowed only once. */
   readonly allow: ((grant: 'session' | '7d') => void) | undefined
 }
 
-function MoreAnswers({ texts, reason, setReason, allow }: MoreAnswersProps) {
+function MoreAnswers({ texts, reason, busy, setReason, deny, allow }: MoreAnswersProps) {
   return (
-    <details class="group min-w-0">
-      <summary class="label cursor-pointer list-none px-1 underline underline-offset-2 hover:text-ink">
-        {texts.needs.moreAnswers}
-      </summary>
-      <div class="flex flex-wrap items-center gap-2 pt-2">
-        {allow && <Button onClick={() => allow('session')}>{texts.needs.allowSession}</Button>}
-        {allow && <Button onClick={() => allow('7d')}>{texts.needs.allowDays}</Button>}
-        <input
-          class="min-w-0 flex-1 rounded-md border border-line bg-surface px-2.5 py-1.5 placeholder:text-muted"
-          aria-label={texts.needs.denyReason}
-          placeholder={texts.needs.denyReason}
-          value={reason}
-          onInput={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-      </div>
-    </details>
+    <div class="flex flex-col gap-3 border-t border-line pt-3" data-more-answers>
+      {allow && (
+        <div class="flex flex-wrap gap-2">
+          <Button busy={busy} onClick={() => allow('session')}>
+            {texts.needs.allowSession}
+          </Button>
+          <Button busy={busy} onClick={() => allow('7d')}>
+            {texts.needs.allowDays}
+          </Button>
+        </div>
+      )}
+      <form
+        class="flex flex-wrap items-end gap-2"
+        onSubmit={(event) => {
+          event.preventDefault()
+          deny()
+        }}
+      >
+        <label class="flex min-w-56 flex-1 flex-col gap-1">
+          <span class="label">{texts.needs.denyReason}</span>
+          <input
+            class="w-full rounded-md border border-line bg-surface px-2.5 py-1.5"
+            name="deny-reason"
+            autocomplete="off"
+            value={reason}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </label>
+        <Button type="submit" busy={busy}>
+          {texts.needs.denyWithReason}
+        </Button>
+      </form>
+    </div>
   )
 }
 

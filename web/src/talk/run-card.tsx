@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { MessageRun } from '../api-types.ts'
 import { Button, Chevron, Dot, toneOf } from '../components.tsx'
-import { duration, visibleText } from '../format.ts'
+import { duration, oneLine, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
 import { ApprovalCard } from '../needs-you/approval-card.tsx'
 import { LimitLink, UnknownCard } from '../needs-you/other-cards.tsx'
@@ -12,6 +12,7 @@ import type { RunView } from '../run-view.ts'
 import { explainError, isOutOfMoney } from '../texts/errors.ts'
 import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
+import { Decisions } from './decisions.tsx'
 import { Files } from './files.tsx'
 import { LiveText, Steps } from './steps.tsx'
 import { Todos } from './todos.tsx'
@@ -23,9 +24,14 @@ interface RunProps {
   readonly run: MessageRun
 }
 
+interface RunCardProps extends RunProps {
+  /** The message above the card. */
+  readonly said: string
+}
+
 const ENDED = ['done', 'failed', 'dead', 'cancelled']
 
-export function RunCard(props: RunProps) {
+export function RunCard({ said, ...props }: RunCardProps) {
   const { page, run, context } = props
   const live = page.view.runs.get(run.dispatch_id)
   const approvals = page.view.approvals.filter(({ session_id }) => session_id === run.session_id)
@@ -33,9 +39,14 @@ export function RunCard(props: RunProps) {
   const isEnded = ENDED.includes(run.status)
   return (
     <article class="flex min-w-0 flex-col gap-3" data-run-card={run.dispatch_id} data-status={run.status}>
-      <Heading {...props} live={live} needsOwner={approvals.length + unknowns.length > 0 || run.question !== null} />
+      <Heading
+        {...props}
+        {...{ said, live }}
+        needsOwner={approvals.length + unknowns.length > 0 || run.question !== null}
+      />
       <Todos context={context} todos={run.todos} />
       {isEnded ? <PastSteps {...props} live={live} /> : <CurrentSteps {...props} live={live} />}
+      <Decisions context={context} decisions={run.decisions} />
       {approvals.map((approval) => (
         <ApprovalCard key={approval.id} {...{ context, page, approval }} isInRun />
       ))}
@@ -54,12 +65,12 @@ export function RunCard(props: RunProps) {
   )
 }
 
-interface HeadingProps extends RunProps {
+interface HeadingProps extends RunCardProps {
   readonly live: RunView | undefined
   readonly needsOwner: boolean
 }
 
-function Heading({ context: { texts, language, now }, run, live, needsOwner }: HeadingProps) {
+function Heading({ context: { texts, language, now }, run, said, live, needsOwner }: HeadingProps) {
   const { status, title, created_at, updated_at } = run
   const isRunning = status === 'running'
   const state = needsOwner ? texts.talk.waitsForYou : (texts.talk.states[status] ?? status)
@@ -68,12 +79,18 @@ function Heading({ context: { texts, language, now }, run, live, needsOwner }: H
   return (
     <header class="flex min-w-0 items-center gap-2 text-muted">
       <Dot tone={needsOwner ? 'wait' : toneOf(status)} pulsing={isRunning} />
-      <span class="min-w-0 truncate font-medium text-ink">{visibleText(title)}</span>
+      {!isAlsoSaid(title, said) && <span class="min-w-0 truncate font-medium text-ink">{visibleText(title)}</span>}
       <span class="label shrink-0">
         {state} · {duration(to - from, language)}
       </span>
     </header>
   )
+}
+
+/** Contract: whether the title says nothing but the message above it, or its beginning. */
+function isAlsoSaid(title: string, said: string): boolean {
+  const message = oneLine(said)
+  return oneLine(title) === message || (title.endsWith('...') && message.startsWith(oneLine(title.slice(0, -3))))
 }
 
 /** What a run does now. */
@@ -138,13 +155,13 @@ export function RetryButton({ context: { texts }, page, run: { dispatch_id: id }
 
 function Actions({ context, page, run, isEnded }: RunProps & { readonly isEnded: boolean }) {
   const { texts } = context
-  const { dispatch_id: id, status, undone_by } = run
+  const { dispatch_id: id, status, undoable, undone_by } = run
   const name = `run ${id}`
   const busy = page.view.busy.has(name)
   return (
     <footer class="flex flex-wrap items-center gap-2">
       {undone_by !== null && <span class="label">{texts.talk.wasUndone}</span>}
-      {isEnded && <UndoButton {...{ context, page, run }} />}
+      {isEnded && (undoable || undone_by !== null) && <UndoButton {...{ context, page, run }} />}
       {(status === 'failed' || status === 'dead') && <RetryButton {...{ context, page, run }} />}
       {status === 'failed' && isOutOfMoney(run.text ?? '') && <LimitLink context={context} />}
       {!isEnded && (

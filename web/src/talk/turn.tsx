@@ -19,10 +19,17 @@ interface TurnProps {
 }
 
 export function Turn({ context, page, message, runs }: TurnProps) {
-  const { language, now } = context
+  const { texts, language, now } = context
   const at = Date.parse(message.at)
+  const { asked } = message
   return (
     <li class="flex min-w-0 flex-col gap-3" data-message={message.id}>
+      {asked !== null && (
+        <div class="border-l-2 border-line pl-3" data-asked>
+          <span class="label">{texts.talk.asks}</span>
+          <Markdown text={asked} />
+        </div>
+      )}
       <OwnerText text={message.text} note={relativeTime(at, now, language)} title={clockTime(at, now, language)} />
       {message.reply !== null && (
         <div data-reply>
@@ -33,7 +40,7 @@ export function Turn({ context, page, message, runs }: TurnProps) {
         isFront(run) ? (
           <FrontRun key={run.dispatch_id} {...{ context, page, run }} />
         ) : (
-          <RunCard key={run.dispatch_id} {...{ context, page, run }} />
+          <RunCard key={run.dispatch_id} {...{ context, page, run }} said={message.text} />
         ),
       )}
     </li>

@@ -42,6 +42,11 @@ const en = {
   },
   emptyFile: 'The file is empty.',
   asks: 'Question',
+  decided: {
+    allowed: (tool) => `You allowed ${tool}`,
+    denied: (tool) => `You denied ${tool}`,
+    expired: (tool) => `You did not answer in time whether ${tool} is allowed`,
+  } as Record<string, (tool: string) => string>,
   answerBelow: 'Write your answer below.',
   openRun: 'Open the run',
   stop: 'Stop',
@@ -106,6 +111,11 @@ const zh: typeof en = {
   },
   emptyFile: '文件是空的。',
   asks: '提问',
+  decided: {
+    allowed: (tool) => `你允许了 ${tool}`,
+    denied: (tool) => `你拒绝了 ${tool}`,
+    expired: (tool) => `你没有及时答复是否允许 ${tool}`,
+  },
   answerBelow: '请在下面回答。',
   openRun: '打开这次运行',
   stop: '停止',
