@@ -74,4 +74,22 @@ describe('answers in the conversation', { skip: WITHOUT_CHROMIUM }, () => {
     assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0)
     assert.deepEqual(await findSerious(page), [])
   })
+
+  test('Talk: on a phone no text shows between the field and the bar below it, and the field has one frame', async (t) => {
+    const served = await openTalkPage(t, { work: () => ({ text: 'line\n\n'.repeat(60) }) })
+    const { page } = await openTab(browser, served.url, { viewport: { width: 390, height: 844 } })
+    await page.goto(served.login_url)
+    await page.getByRole('textbox').fill('Write the figures')
+    await page.getByRole('textbox').press('Enter')
+    await page.locator('[data-result]').waitFor()
+    const outline = `getComputedStyle(document.querySelector('textarea')).outlineStyle`
+    await page.locator('textarea').focus()
+    assert.equal(await page.evaluate(outline), 'none')
+    for (const y of [0, 400]) {
+      await page.evaluate(`scrollTo(0, ${y})`)
+      const composer = await page.locator('form:has(textarea)').locator('..').boundingBox()
+      const bar = await page.getByRole('navigation').boundingBox()
+      assert.ok(composer && bar && composer.y + composer.height >= bar.y, 'text of the conversation shows in the gap')
+    }
+  })
 })

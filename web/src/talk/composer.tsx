@@ -14,8 +14,14 @@ interface ComposerProps {
   readonly example?: string
 }
 
+/** The frame around field and button shows the focus of the field. */
+const FRAME_CLASSES = [
+  'flex items-end gap-2 rounded-2xl border border-line bg-surface p-2 shadow-sm',
+  'has-[textarea:focus]:border-decide has-[textarea:focus]:ring-1 has-[textarea:focus]:ring-decide',
+].join(' ')
+
 const FIELD_CLASSES = [
-  'min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 text-[15px] outline-none placeholder:text-muted',
+  'min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 text-[15px] outline-none! placeholder:text-muted',
 ].join(' ')
 
 const MAX_HEIGHT_PX = 220
@@ -52,7 +58,7 @@ export function Composer({ page, texts, placeholder, example = '' }: ComposerPro
   }
   return (
     <form
-      class="flex items-end gap-2 rounded-2xl border border-line bg-surface p-2 shadow-sm focus-within:border-other"
+      class={FRAME_CLASSES}
       onSubmit={(event) => {
         event.preventDefault()
         void send()

@@ -10,8 +10,13 @@ import { OwnerText, Turn } from './turn.tsx'
 import { Welcome } from './welcome.tsx'
 
 const FRAME_CLASSES = [
-  'mx-auto -mb-8 flex min-h-[calc(100dvh-7.5rem)] max-w-3xl flex-col',
+  'mx-auto -mb-24 flex min-h-[calc(100dvh-3.5rem)] max-w-3xl flex-col',
   'md:-mb-12 md:min-h-[calc(100dvh-1.5rem)]',
+].join(' ')
+
+/** On a phone its background continues behind the bar at the bottom, so that no text shows between the two. */
+const COMPOSER_CLASSES = [
+  'sticky bottom-0 z-10 mt-auto bg-paper pt-2 pb-[calc(3.9rem+env(safe-area-inset-bottom))] md:pb-5',
 ].join(' ')
 
 export function Talk(props: PlaceProps) {
@@ -32,7 +37,7 @@ export function Talk(props: PlaceProps) {
     <div class={FRAME_CLASSES}>
       <h1 class="sr-only">{texts.places.talk}</h1>
       {isLoaded ? <Messages context={context} page={page} /> : <NotRead texts={texts} />}
-      <div class="sticky bottom-16 z-10 mt-auto bg-paper pt-2 pb-2 md:bottom-0 md:pb-5">
+      <div class={COMPOSER_CLASSES} data-composer>
         <Composer {...{ page, texts, placeholder }} />
       </div>
     </div>
