@@ -7,6 +7,7 @@ import type { ModelRequest } from '../../src/ports/model.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { call, LETTER } from '../support/approval-fixtures.ts'
 import { launchChromium, openTab, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { waitUntil } from '../support/open-app.ts'
 import { assertFitsPhone, findSerious } from '../support/page-checks.ts'
 import { openTalkPage } from '../support/talk-page.ts'
 
@@ -17,6 +18,23 @@ const WIDE_TABLE = [
   row(['---', '--:', ':-:', '--:', '---', '---']),
   row(['north', '12', '3', '1200', 'Alexandra', 'unremarkable']),
 ].join('\n')
+
+/** Notes the largest number of list items that one task has added to the page. */
+const COUNT_DRAWN_ITEMS = `
+  window.mostDrawn = 0
+  new MutationObserver((changes) => {
+    const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter(({ nodeType }) => nodeType === 1)
+    const items = added.map((each) => (each.tagName === 'LI') + each.querySelectorAll('li').length)
+    window.mostDrawn = Math.max(window.mostDrawn, items.reduce((sum, each) => sum + each, 0))
+  }).observe(document, { childList: true, subtree: true })
+`
+
+/** A message as if it had been sent and worked on once more. */
+const copyOf = <Item extends { id: string; runs: object[] }>(item: Item, at: number): Item => ({
+  ...item,
+  id: `${item.id}.${at}`,
+  runs: item.runs.map((run) => ({ ...run, dispatch_id: `${(run as { dispatch_id: string }).dispatch_id}.${at}` })),
+})
 
 describe('answers in the conversation', { skip: WITHOUT_CHROMIUM }, () => {
   let browser: Browser
@@ -91,5 +109,47 @@ describe('answers in the conversation', { skip: WITHOUT_CHROMIUM }, () => {
       const bar = await page.getByRole('navigation').boundingBox()
       assert.ok(composer && bar && composer.y + composer.height >= bar.y, 'text of the conversation shows in the gap')
     }
+  })
+
+  test('Talk: a long result is drawn in parts: its beginning, and on demand the rest, never all at once', async (t) => {
+    const served = await openTalkPage(t, { work: () => ({ text: '- a\n'.repeat(12_000) }) })
+    const { page } = await openTab(browser, served.url)
+    await page.addInitScript(COUNT_DRAWN_ITEMS)
+    await page.goto(served.login_url)
+    await page.getByRole('textbox').fill('Write the figures')
+    await page.getByRole('textbox').press('Enter')
+    const items = page.locator('.prose li')
+    const button = page.getByRole('button', { name: 'Show the whole answer (48 kB)' })
+    await button.waitFor()
+    await waitUntil(async () => (await items.count()) > 1500)
+    assert.ok((await items.count()) < 3000, 'only the beginning is drawn')
+    await button.click()
+    await waitUntil(async () => (await items.count()) === 12_000)
+    assert.ok((await page.evaluate<number>('window.mostDrawn')) < 2500)
+    const run = await page.locator('[data-run-card]').getAttribute('data-run-card')
+    await page.goto(`${served.url}/runs/${run}`)
+    await waitUntil(async () => (await items.count()) >= 12_000)
+    assert.ok((await page.evaluate<number>('window.mostDrawn')) < 2500)
+  })
+
+  test('Talk: of many long results only the newest are drawn further than their first lines', async (t) => {
+    const served = await openTalkPage(t, { work: () => ({ text: 'word\n\n'.repeat(3000) }) })
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await page.getByRole('textbox').fill('Write the figures')
+    await page.getByRole('textbox').press('Enter')
+    await page.locator('[data-result]').waitFor()
+    await page.route('**/api/v1/messages/list*', async (route) => {
+      const { items } = (await (await route.fetch()).json()) as { items: { id: string; runs: object[] }[] }
+      const many = items.flatMap((item) => Array.from({ length: 20 }, (_, at) => copyOf(item, at)))
+      await route.fulfill({ json: { items: many, more: false } })
+    })
+    await page.reload()
+    const results = page.locator('[data-result]')
+    await waitUntil(async () => (await results.count()) === 20)
+    await waitUntil(async () => (await results.last().locator('p').count()) > 1000)
+    assert.ok((await results.first().locator('p').count()) < 300)
+    await results.first().getByRole('button', { name: 'Show the whole answer' }).click()
+    await waitUntil(async () => (await results.first().locator('p').count()) === 3000)
   })
 })

@@ -12,6 +12,7 @@ import type { RunView } from '../run-view.ts'
 import { explainError, isOutOfMoney } from '../texts/errors.ts'
 import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
+import { Answer } from './answer.tsx'
 import { Decisions } from './decisions.tsx'
 import { Files } from './files.tsx'
 import { LiveText, Steps } from './steps.tsx'
@@ -27,11 +28,13 @@ interface RunProps {
 interface RunCardProps extends RunProps {
   /** The message above the card. */
   readonly said: string
+  /** The message is one of the newest. */
+  readonly isNew: boolean
 }
 
 const ENDED = ['done', 'failed', 'dead', 'cancelled']
 
-export function RunCard({ said, ...props }: RunCardProps) {
+export function RunCard({ said, isNew, ...props }: RunCardProps) {
   const { page, run, context } = props
   const live = page.view.runs.get(run.dispatch_id)
   const approvals = page.view.approvals.filter(({ session_id }) => session_id === run.session_id)
@@ -56,7 +59,7 @@ export function RunCard({ said, ...props }: RunCardProps) {
       {run.question !== null && approvals.length === 0 && <Question context={context} question={run.question} />}
       {run.text !== null && (
         <div data-result class={run.undone_by === null ? '' : 'opacity-60'}>
-          <Markdown text={explainError(run.text, context.language)} />
+          <Answer {...{ context, isNew }} text={explainError(run.text, context.language)} />
         </div>
       )}
       {run.files.length > 0 && run.undone_by === null && <Files {...props} />}
@@ -65,7 +68,8 @@ export function RunCard({ said, ...props }: RunCardProps) {
   )
 }
 
-interface HeadingProps extends RunCardProps {
+interface HeadingProps extends RunProps {
+  readonly said: string
   readonly live: RunView | undefined
   readonly needsOwner: boolean
 }

@@ -44,6 +44,9 @@ export function Talk(props: PlaceProps) {
   )
 }
 
+/** Of so many messages, long results are shown further. */
+const NEW_COUNT = 5
+
 /** How close to the end the page must be scrolled to follow new text. */
 const NEAR_END_PX = 160
 
@@ -77,10 +80,11 @@ function Messages({ context, page }: { readonly context: ViewContext; readonly p
           </Button>
         </li>
       )}
-      {items.map((message) => (
+      {items.map((message, at) => (
         <Turn
           key={message.id}
           {...{ context, page, message }}
+          isNew={at >= items.length - NEW_COUNT}
           runs={message.runs.filter(({ dispatch_id }) => lastOf.get(dispatch_id) === message.id)}
         />
       ))}

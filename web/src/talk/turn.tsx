@@ -7,6 +7,7 @@ import { LimitLink } from '../needs-you/other-cards.tsx'
 import type { PageState } from '../page-state.ts'
 import { explainError, isOutOfMoney } from '../texts/errors.ts'
 import type { ViewContext } from '../view-context.ts'
+import { Answer } from './answer.tsx'
 import { RetryButton, RunCard } from './run-card.tsx'
 import { LiveText } from './steps.tsx'
 
@@ -16,9 +17,11 @@ interface TurnProps {
   readonly message: Message
   /** The runs that are shown here. */
   readonly runs: readonly MessageRun[]
+  /** The message is one of the newest. */
+  readonly isNew: boolean
 }
 
-export function Turn({ context, page, message, runs }: TurnProps) {
+export function Turn({ context, page, message, runs, isNew }: TurnProps) {
   const { texts, language, now } = context
   const at = Date.parse(message.at)
   const { asked } = message
@@ -33,14 +36,14 @@ export function Turn({ context, page, message, runs }: TurnProps) {
       <OwnerText text={message.text} note={relativeTime(at, now, language)} title={clockTime(at, now, language)} />
       {message.reply !== null && (
         <div data-reply>
-          <Markdown keepsLines text={message.reply} />
+          <Answer keepsLines {...{ context, isNew }} text={message.reply} />
         </div>
       )}
       {runs.map((run) =>
         isFront(run) ? (
-          <FrontRun key={run.dispatch_id} {...{ context, page, run }} />
+          <FrontRun key={run.dispatch_id} {...{ context, page, run, isNew }} />
         ) : (
-          <RunCard key={run.dispatch_id} {...{ context, page, run }} said={message.text} />
+          <RunCard key={run.dispatch_id} {...{ context, page, run, isNew }} said={message.text} />
         ),
       )}
     </li>
@@ -50,12 +53,16 @@ export function Turn({ context, page, message, runs }: TurnProps) {
 /** The session in front of the chat decides who answers; its own answer is a quick reply, not work. */
 const isFront = ({ session_id }: MessageRun): boolean => session_id.startsWith('chat-')
 
-function FrontRun({ context, page, run }: { context: ViewContext; page: PageState; run: MessageRun }) {
+interface FrontRunProps extends Pick<TurnProps, 'context' | 'page' | 'isNew'> {
+  readonly run: MessageRun
+}
+
+function FrontRun({ context, page, run, isNew }: FrontRunProps) {
   const { texts } = context
   if (run.text !== null)
     return (
       <div data-reply class="flex flex-col gap-2">
-        <Markdown keepsLines text={explainError(run.text, context.language)} />
+        <Answer keepsLines {...{ context, isNew }} text={explainError(run.text, context.language)} />
         {run.status === 'failed' && (
           <p class="flex flex-wrap items-center gap-2">
             <RetryButton {...{ context, page, run }} />

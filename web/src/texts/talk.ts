@@ -41,6 +41,7 @@ const en = {
     refused: 'This file is not opened here: it is larger than 10 MB, no plain file, or leads out of its folder.',
   },
   emptyFile: 'The file is empty.',
+  showWhole: (size: string) => `Show the whole answer (${size})`,
   asks: 'Question',
   decided: {
     allowed: (tool) => `You allowed ${tool}`,
@@ -110,6 +111,7 @@ const zh: typeof en = {
     refused: '这里不打开这个文件：它超过 10 MB，不是普通文件，或者指向文件夹之外。',
   },
   emptyFile: '文件是空的。',
+  showWhole: (size) => `显示完整回答（${size}）`,
   asks: '提问',
   decided: {
     allowed: (tool) => `你允许了 ${tool}`,
