@@ -52,7 +52,8 @@ describe('answers in the conversation', { skip: WITHOUT_CHROMIUM }, () => {
     const cells = page.locator('[data-result] td')
     await cells.first().waitFor()
     await assertFitsPhone(page)
-    const alignment = `[...document.querySelectorAll('[data-result] td')].map((cell) => getComputedStyle(cell).textAlign)`
+    const alignment = `[...document.querySelectorAll('[data-result] td')]
+      .map((cell) => getComputedStyle(cell).textAlign)`
     assert.deepEqual((await page.evaluate<string[]>(alignment)).slice(0, 4), ['left', 'right', 'center', 'right'])
     const run = await page.locator('[data-run-card]').getAttribute('data-run-card')
     await page.goto(`${served.url}/runs/${run}`)
@@ -93,7 +94,7 @@ describe('answers in the conversation', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(await findSerious(page), [])
   })
 
-  test('Talk: on a phone no text shows between the field and the bar below it, and the field has one frame', async (t) => {
+  test('Talk: on a phone no text shows between the field and the bar below it; the field has one frame', async (t) => {
     const served = await openTalkPage(t, { work: () => ({ text: 'line\n\n'.repeat(60) }) })
     const { page } = await openTab(browser, served.url, { viewport: { width: 390, height: 844 } })
     await page.goto(served.login_url)
@@ -111,7 +112,7 @@ describe('answers in the conversation', { skip: WITHOUT_CHROMIUM }, () => {
     }
   })
 
-  test('Talk: a long result is drawn in parts: its beginning, and on demand the rest, never all at once', async (t) => {
+  test('Talk: a long result is drawn in parts: its beginning, then on demand the rest, step by step', async (t) => {
     const served = await openTalkPage(t, { work: () => ({ text: '- a\n'.repeat(12_000) }) })
     const { page } = await openTab(browser, served.url)
     await page.addInitScript(COUNT_DRAWN_ITEMS)

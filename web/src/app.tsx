@@ -4,10 +4,10 @@ import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { isLoggedIn, login } from './api.ts'
 import type { Language } from './format.ts'
 import { Login } from './login.tsx'
+import { PageLanguage } from './page-language.ts'
 import { PageState } from './page-state.ts'
 import { PlaceBoundary } from './shell/place-boundary.tsx'
 import { Shell } from './shell/shell.tsx'
-import { ShownLanguage } from './shown-language.ts'
 import { TEXTS } from './texts.ts'
 
 const LANGUAGE_KEY = 'tireless-language'
@@ -72,11 +72,11 @@ function LoggedIn({ language, switchLanguage, onLoggedOut }: LoggedInProps) {
   }, [])
   if (!page) return null
   return (
-    <ShownLanguage.Provider value={language}>
+    <PageLanguage.Provider value={language}>
       <PlaceBoundary address="" texts={texts.current}>
         <Shell page={page} language={language} switchLanguage={switchLanguage} />
       </PlaceBoundary>
-    </ShownLanguage.Provider>
+    </PageLanguage.Provider>
   )
 }
 

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { count, visibleText } from './format.ts'
-import { useTexts } from './shown-language.ts'
+import { useTexts } from './page-language.ts'
 import { cutIntoPieces, endOf } from './text-pieces.ts'
 
 const SHOWN_AT_ONCE = 100_000

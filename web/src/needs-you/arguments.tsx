@@ -2,8 +2,8 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { count, visibleText } from '../format.ts'
+import { useTexts } from '../page-language.ts'
 import { PlainText } from '../plain-text.tsx'
-import { useTexts } from '../shown-language.ts'
 import { useGrowing } from '../use-growing.ts'
 
 const FIRST_ENTRIES = 30

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Dot, type Tone } from '../components.tsx'
 import { visibleText } from '../format.ts'
-import { useTexts } from '../shown-language.ts'
+import { useTexts } from '../page-language.ts'
 import type { Need } from './needs.ts'
 
 interface NeedCardProps {

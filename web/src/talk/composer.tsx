@@ -22,6 +22,7 @@ const FRAME_CLASSES = [
 
 const FIELD_CLASSES = [
   'min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 text-[15px] outline-none! placeholder:text-muted',
+  'placeholder:truncate',
 ].join(' ')
 
 const MAX_HEIGHT_PX = 220

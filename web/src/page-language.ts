@@ -5,9 +5,9 @@ import { useContext } from 'preact/hooks'
 import type { Language } from './format.ts'
 import { TEXTS, type Texts } from './texts.ts'
 
-export const ShownLanguage = createContext<Language>('en')
+export const PageLanguage = createContext<Language>('en')
 
 export function useTexts(): { readonly language: Language; readonly texts: Texts } {
-  const language = useContext(ShownLanguage)
+  const language = useContext(PageLanguage)
   return { language, texts: TEXTS[language] }
 }
