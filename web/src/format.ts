@@ -110,17 +110,26 @@ export const timeOfDay = (at: number, language: Language): string =>
 /** The clock of the page moves in steps, so that what has just happened may be ahead of it. */
 const CLOCK_STEP_MS = 10_000
 
-/** How long ago, or how soon, in the largest unit. */
+/** How long ago, or how soon: from 24 hours on in days of the calendar, as people count them. */
 export function relativeTime(at: number, now: number, language: Language): string {
   const seconds = at > now && at - now < CLOCK_STEP_MS ? 0 : Math.round((at - now) / 1000)
   const make = () => new Intl.RelativeTimeFormat(LOCALES[language], { numeric: 'auto' })
   const format = keepFormat(`relative ${language}`, make)
+  const days = Math.abs(seconds) >= DAY_SECONDS ? calendarDay(at) - calendarDay(now) : 0
+  if (days !== 0) return format.format(days, 'day')
   const [unit, size] = RELATIVE_UNITS.find(([, unitSize]) => Math.abs(seconds) >= unitSize) ?? ['second', 1]
   return format.format(Math.round(seconds / size), unit)
 }
 
+const DAY_SECONDS = 86_400
+
+/** Number of the local day. A day of 23 or 25 hours counts as one. */
+function calendarDay(at: number): number {
+  const date = new Date(at)
+  return Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / (DAY_SECONDS * 1000)
+}
+
 const RELATIVE_UNITS = [
-  ['day', 86_400],
   ['hour', 3600],
   ['minute', 60],
 ] as const satisfies readonly (readonly [Intl.RelativeTimeFormatUnit, number])[]
