@@ -114,6 +114,8 @@ describe('the place Runs in a browser', { skip: WITHOUT_CHROMIUM, timeout: 280_0
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.clock.runFor(20_000)
     assert.equal(await countSteps(page), 2)
+    const line = await page.locator('[data-step="2"]').innerText()
+    assert.doesNotMatch(line, / [hd] /, 'an open step lasts until the time of the replay, not until now')
     await page.getByRole('slider').fill('0')
     await waitUntil(async () => (await countSteps(page)) === 0)
     await page.getByRole('button', { name: 'Play' }).click()

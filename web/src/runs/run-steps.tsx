@@ -10,7 +10,7 @@ import { Player } from './player.tsx'
 import { type RunsContext, runAddress } from './runs-context.ts'
 import { StepRow } from './step-row.tsx'
 import { foldRun, type RunStep } from './steps.ts'
-import { eventsAt, placesOf, timelineOf } from './timeline.ts'
+import { eventsAt, placesOf, recordedTime, timelineOf } from './timeline.ts'
 import { useReplay } from './use-replay.ts'
 import type { RunTrace } from './use-trace.ts'
 
@@ -31,6 +31,8 @@ export function RunSteps({ context, page, trace, stepInAddress }: RunStepsProps)
   const { dispatch_id: id } = dispatch
   const { timeline, places, all, shown, replay, isAtEnd } = useReplayedSteps(trace)
   const steps = isAtEnd ? withLiveText(shown, page, id) : shown
+  const isWorking = isAtEnd && dispatch.status === 'running'
+  const until = isWorking ? context.now : recordedTime(events, timeline, replay.at)
   const [open, setOpen] = useState(NONE)
   useEffect(() => {
     if (stepInAddress > 0) setOpen((was) => new Set([...was, stepInAddress]))
@@ -67,9 +69,9 @@ export function RunSteps({ context, page, trace, stepInAddress }: RunStepsProps)
                 return (
                   step && (
                     <StepRow
-                      {...{ context, page, trace, step, places, length: timeline.length }}
+                      {...{ context, page, trace, step, places, length: timeline.length, until }}
                       isOpen={open.has(step.id)}
-                      isCurrent={isLast && (!isAtEnd || dispatch.status === 'running')}
+                      isCurrent={isLast && (!isAtEnd || isWorking)}
                       onToggle={() => toggle(step.id)}
                     />
                   )

@@ -18,6 +18,8 @@ interface StepRowProps {
   readonly step: RunStep
   readonly places: ReadonlyMap<number, readonly [number, number]>
   readonly length: number
+  /** The time up to which an open step lasts: the clock of a run at work, the recorded time of a replay. */
+  readonly until: number
   readonly isOpen: boolean
   /** The step that runs now, or that the replay is at. */
   readonly isCurrent: boolean
@@ -40,7 +42,7 @@ export function StepRow(props: StepRowProps) {
           <span class={`shrink-0 font-medium ${step.fault === null ? '' : 'text-fault'}`}>{what}</span>
           <span class="min-w-0 truncate text-[13px] text-muted">{summaryOf(step, context)}</span>
         </span>
-        <Figures context={context} step={step} isOpen={isOpen} />
+        <Figures {...props} />
         <Track {...props} />
       </button>
       {isCurrent && !isOpen && <CurrentStep step={step} />}
@@ -70,14 +72,14 @@ function summaryOf({ fault, text, calls: [first] }: RunStep, { own }: RunsContex
   return plainLine(fault ?? (text !== '' ? text : result)).slice(0, MAX_SUMMARY)
 }
 
-function Figures({ context, step, isOpen }: Pick<StepRowProps, 'context' | 'step' | 'isOpen'>) {
-  const { language, own, now } = context
+function Figures({ context, step, until, isOpen }: StepRowProps) {
+  const { language, own } = context
   const { input, output, usd } = step
   return (
     <span class="label figures flex items-center gap-3">
       {input + output > 0 && <span class="hidden sm:inline">{own.tokens(count(input + output, language))}</span>}
       {usd !== null && <span class="hidden sm:inline">{money(usd, language)}</span>}
-      <span>{duration((step.to ?? Math.max(now, step.from)) - step.from, language)}</span>
+      <span>{duration((step.to ?? Math.max(until, step.from)) - step.from, language)}</span>
       <span class={isOpen ? 'rotate-90' : ''} aria-hidden="true">
         ›
       </span>

@@ -36,6 +36,14 @@ export function eventsAt({ times }: Timeline, at: number): number {
   return low
 }
 
+/** Contract: the recorded time at this place of the replay; it never passes the next event. */
+export function recordedTime(events: readonly Event[], { times }: Timeline, at: number): number {
+  const shown = eventsAt({ times, length: 0, isShortened: false }, at)
+  const [last, next] = [events[shown - 1], events[shown]]
+  if (!last) return next?.ts ?? 0
+  return Math.min(last.ts + at - (times[shown - 1] ?? 0), next?.ts ?? last.ts)
+}
+
 /** Contract: where each step starts and ends, by its id. */
 export function placesOf(
   events: readonly Event[],
