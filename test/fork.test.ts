@@ -19,8 +19,9 @@ import type { App } from '../src/app.ts'
 import type { CommandInput } from '../src/commands/lib/registry.ts'
 import { workspaceKey } from '../src/domain/label.ts'
 import { defineTool } from '../src/ports/define-tool.ts'
+import { FakeClock } from '../src/testing/fake-clock.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
-import { openApp, replayIn, runTaskIn } from './support/open-app.ts'
+import { advanceUntilDone, freshFolder, openApp, passTime, replayIn, runTaskIn } from './support/open-app.ts'
 import { calls, countingTool, type ReplayOutput } from './support/replays.ts'
 
 type ReplayInput = CommandInput<'replay'>
@@ -64,6 +65,25 @@ describe('Q15: fork', () => {
       { identical: again.identical, first_divergence: again.first_divergence },
       { identical: true, first_divergence: null },
     )
+  })
+
+  test('begins when it is forked, although its first records are older, and knows where it comes from', async (t) => {
+    const clock = new FakeClock({ now: Date.UTC(2026, 10, 19, 12) })
+    const model = scriptedModel([calls(0), { text: 'done' }, { text: 'done again' }])
+    const app = await openApp(t, { model, clock, tools: [countingTool()] })
+    const { dispatch_id } = await advanceUntilDone(clock, runTaskIn(app))
+    await passTime(clock, 12 * 60_000)
+    const forking = clock.now()
+    const { run_id } = await advanceUntilDone(clock, forkIn(app, { run: dispatch_id, from: 1 }))
+    const { manifest } = await app.run('trace show', { run: run_id })
+    assert.ok(Date.parse(manifest.started_at ?? '') >= forking, `${manifest.started_at}`)
+    const listed = (await app.run('trace list', {})).items.find((each) => each.run_id === run_id)
+    assert.equal(listed?.started_at, manifest.started_at)
+    const { metadata } = await app.run('queue show', { id: run_id })
+    assert.deepEqual(metadata.forked_from, { run_id: dispatch_id, step: 1 })
+    const html = join(freshFolder(t), 'run.html')
+    await app.run('trace export', { run: run_id, html })
+    assert.doesNotMatch(readFileSync(html, 'utf8'), /<dt>Duration<\/dt><dd>[^<]*min/)
   })
 
   test('refuses a step that the run does not have, and names the range', async (t) => {

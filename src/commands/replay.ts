@@ -188,7 +188,8 @@ async function fork(
   if (files === 'now')
     tell({ kind: 'note', text: `No snapshot of step ${from}: the fork starts with the files as they are now.` })
   const label = await store.label(workspaceKey(original))
-  const metadata = { ...dispatch.metadata, ...overridesToMetadata(wanted) }
+  const forked_from = { run_id: dispatch.dispatch_id, step: from }
+  const metadata = { ...dispatch.metadata, ...overridesToMetadata(wanted), forked_from }
   const { agent_id, kernel_id, prompt, priority } = dispatch
   const copy = { dispatch_id, kernel_id, agent_id, session_id, prompt, priority, metadata, source: 'fork', workspace }
   await commitOne(store, [
@@ -197,7 +198,6 @@ async function fork(
     // The copied workspace keeps the label of the original (I12).
     ...(label === undefined ? [] : [{ op: 'label', of: workspaceKey(workspace), label } as const]),
   ])
-  const forked_from = { run_id: dispatch.dispatch_id, step: from }
   return { run_id: dispatch_id, session_id, forked_from, workspace, files }
 }
 

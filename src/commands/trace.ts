@@ -6,11 +6,12 @@ import type { Event } from '../domain/event.ts'
 import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
 import { redactValue } from '../domain/redact.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../domain/stop-reason.ts'
+import { iso } from '../ports/clock.ts'
 import { fallbackIfUnreadable } from '../ports/store.ts'
 import { exportHtml } from '../trace/export.ts'
 import type { TraceManifest } from '../trace/manifest.ts'
 import type { ReadTrace } from '../trace/reader.ts'
-import { traceFromRecords } from '../trace/trace.ts'
+import { type Trace, traceFromRecords } from '../trace/trace.ts'
 import { writePage } from '../trace/trace-files.ts'
 import { promptsFromEvents } from '../trace/trace-prompts.ts'
 import type { TraceStep } from '../trace/trace-step.ts'
@@ -59,7 +60,15 @@ export async function readTrace(context: Needs<'redact' | 'store'>, run_id: stri
   const dispatch = await context.store.dispatch(run_id)
   const hasRecords = dispatch?.status !== 'running' || (await isStarted(context, dispatch))
   const records = hasRecords ? await readRedactedRecords(context, run_id) : []
-  return { ...traceFromRecords({ run_id, session_id: dispatch?.session_id ?? '' }, records), torn: [] }
+  const trace = traceFromRecords({ run_id, session_id: dispatch?.session_id ?? '' }, records)
+  return { ...trace, manifest: dispatch ? withOwnStart(trace, dispatch) : trace.manifest, torn: [] }
+}
+
+/** A fork begins with copied records, which are older than itself. Contract: null as its start until it has run. */
+function withOwnStart({ manifest, events }: Trace, { metadata, created_at }: Dispatch): TraceManifest {
+  if (metadata.forked_from === undefined) return manifest
+  const own = events.find(({ ts }) => ts >= Date.parse(created_at))
+  return { ...manifest, started_at: own ? iso(own.ts) : null }
 }
 
 const isStarted = async ({ store }: Needs<'store'>, { session_id, dispatch_id }: Dispatch): Promise<boolean> =>
@@ -77,15 +86,12 @@ export const traceList = defineCommand({
     const undoneBy = await findUndone({ store })
     const items: TraceManifest[] = []
     // Read one journal at a time, because journals can be long.
-    for (const { dispatch_id: run_id, session_id } of await store.dispatches({ limit })) {
+    for (const dispatch of await store.dispatches({ limit })) {
+      const { dispatch_id: run_id, session_id } = dispatch
       const records = recordsOfRun(await fallbackIfUnreadable(store.journal(session_id), []), run_id)
-      if (records.length > 0)
-        items.push(
-          traceFromRecords(
-            { run_id, session_id },
-            records.map((record) => redactValue(record, redact)),
-          ).manifest,
-        )
+      if (records.length === 0) continue
+      const redacted = records.map((record) => redactValue(record, redact))
+      items.push(withOwnStart(traceFromRecords({ run_id, session_id }, redacted), dispatch))
     }
     return {
       items: items.map((item) => {

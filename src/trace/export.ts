@@ -58,7 +58,9 @@ function statusPill({ status, stop_reason }: Trace['manifest']): Html {
 }
 
 function factList(manifest: Trace['manifest'], steps: readonly StepEvents[], events: readonly Event[]): Html {
-  const { usage, setup } = manifest
+  const { usage, setup, started_at } = manifest
+  // A fork begins with copied events, which are older than itself.
+  const own = started_at === null ? [] : events.filter(({ ts }) => ts >= Date.parse(started_at))
   const pairs: readonly (readonly [string, string | number | null | undefined])[] = [
     ['Model', setup?.model],
     ['Behaviour', manifest.behaviour],
@@ -69,8 +71,8 @@ function factList(manifest: Trace['manifest'], steps: readonly StepEvents[], eve
     ['Tokens in', groupDigits(usage.input_tokens)],
     ['Tokens out', groupDigits(usage.output_tokens)],
     ['Cost', manifest.cost_usd === null ? 'unknown' : `$${manifest.cost_usd.toFixed(4)}`],
-    ['Duration', formatDuration(durationOf(events))],
-    ['Started', manifest.started_at?.replace('T', ' ').replace(/\..*/, ' UTC')],
+    ['Duration', formatDuration(durationOf(own))],
+    ['Started', started_at?.replace('T', ' ').replace(/\..*/, ' UTC')],
   ]
   const given = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
   const rows = given.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)

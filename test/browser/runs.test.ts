@@ -148,6 +148,30 @@ describe('the place Runs in a browser', { skip: WITHOUT_CHROMIUM, timeout: 280_0
     assert.deepEqual(complaints, [])
   })
 
+  test('Q15: a run that has not started has no duration, and a fork says where it comes from', async (t) => {
+    const served = await openRunsPage(t)
+    const { page } = await openTab(browser, served.url)
+    const at = new Date(Date.now() + 7_200_000).toISOString()
+    const { dispatch_id: later } = await served.app.run('enqueue', { task: 'count later', at })
+    await page.goto(loginAt(served.login_url, `/runs/${later}`))
+    await page
+      .locator('[data-status=waiting]')
+      .getByText(/starts at \S*\d\d:\d\d/)
+      .waitFor()
+    const facts = page.locator('dl')
+    await facts.getByText('Starts', { exact: true }).waitFor()
+    assert.doesNotMatch(await facts.innerText(), /Started|Duration/)
+    const run = await finishTask(served, 'count and fork')
+    const forked = await served.app.run('replay', { run, from: 1, detach: true })
+    const fork = 'forked_from' in forked ? forked.run_id : assert.fail('it was not forked')
+    await page.goto(`${served.url}/runs/${fork}`)
+    await facts.getByText('Forked from').waitFor()
+    await facts.getByText('at step 1').waitFor()
+    await facts.getByRole('link', { name: run }).click()
+    await page.getByRole('heading', { name: 'count and fork' }).waitFor()
+    await waitUntil(() => page.url().endsWith(run))
+  })
+
   test('Q15: a run is followed live on its page: its steps appear, it is answered and undone there', async (t) => {
     const served = await openFollowedPage(t)
     const { page, complaints } = await openTab(browser, served.url)

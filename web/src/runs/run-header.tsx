@@ -2,8 +2,19 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Wait } from '../../../src/domain/wait.ts'
 import { Button, Dot, toneOf } from '../components.tsx'
-import { clockTime, count, duration, money, relativeTime, visibleText } from '../format.ts'
+import {
+  clockTime,
+  count,
+  dayTime,
+  duration,
+  type Language,
+  money,
+  relativeTime,
+  timeOfDay,
+  visibleText,
+} from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { UndoButton } from '../talk/undo.tsx'
 import { sayTitle } from '../texts/errors.ts'
@@ -35,12 +46,10 @@ export function RunHeader(props: RunHeaderProps) {
           <Dot tone={toneOf(status)} pulsing={status === 'running'} />
           <span>{texts.statuses[status] ?? status}</span>
           {undone_by !== null && <span>· {own.undone}</span>}
-          {status === 'pending' && <span>· {own.notStarted}</span>}
+          {status === 'pending' && !hasStarted(trace) && <span>· {own.notStarted}</span>}
           {status === 'running' && <span>· {own.live}</span>}
           {status === 'waiting' && dispatch.wait && (
-            <span class="wrap-anywhere">
-              · {isAsking ? own.asks : visibleText(describeStop(dispatch.wait.reason, language))}
-            </span>
+            <span class="wrap-anywhere">· {isAsking ? own.asks : describeWait(dispatch.wait, context)}</span>
           )}
         </p>
       </div>
@@ -51,23 +60,63 @@ export function RunHeader(props: RunHeaderProps) {
   )
 }
 
-function Facts({ context, trace: { dispatch, manifest, events } }: RunHeaderProps) {
+function describeWait({ kind, until, reason }: Wait, { own, language, now }: RunsContext): string {
+  return kind === 'start' ? own.startsAt(shortTime(until, now, language)) : visibleText(describeStop(reason, language))
+}
+
+/** "15:39", with the day if it is another one. */
+const shortTime = (at: number, now: number, language: Language): string =>
+  new Date(at).toDateString() === new Date(now).toDateString() ? timeOfDay(at, language) : dayTime(at, language)
+
+/** A fork has the records of its first steps before it starts. */
+const hasStarted = ({ dispatch, manifest }: RunTrace): boolean =>
+  dispatch.status === 'running' || (manifest?.started_at ?? null) !== null
+
+function Times({ context, trace }: Pick<RunHeaderProps, 'context' | 'trace'>) {
   const { own, language, now } = context
-  const usage = manifest?.usage
-  const from = Date.parse(manifest?.started_at ?? dispatch.created_at)
+  const { dispatch, manifest } = trace
+  const { status, wait } = dispatch
+  if (!hasStarted(trace))
+    return (
+      <Fact label={own.labels.starts}>
+        {wait?.kind === 'start' ? shortTime(wait.until, now, language) : status === 'pending' ? own.inQueue : '–'}
+      </Fact>
+    )
+  const from = Date.parse(manifest?.started_at ?? dispatch.updated_at)
   const to = isEnded(dispatch) ? Date.parse(dispatch.updated_at) : now
-  const cost = manifest?.cost_usd ?? null
-  const steps = events.at(-1)?.step_id ?? 0
   return (
-    <dl class="grid grid-cols-2 gap-x-6 gap-y-2.5 sm:grid-cols-3 lg:grid-cols-5" aria-label={own.facts}>
-      <Fact label={own.labels.agent}>{visibleText(dispatch.agent_id)}</Fact>
-      <Fact label={own.labels.model}>{manifest?.setup?.model ?? '–'}</Fact>
+    <>
       <Fact label={own.labels.started}>
         <time dateTime={new Date(from).toISOString()} title={clockTime(from, now, language)}>
           {relativeTime(from, now, language)}
         </time>
       </Fact>
       <Fact label={own.labels.duration}>{duration(to - from, language)}</Fact>
+    </>
+  )
+}
+
+function ForkedFrom({ context: { own }, trace }: Pick<RunHeaderProps, 'context' | 'trace'>) {
+  const from = trace.dispatch.metadata.forked_from as { readonly run_id: string; readonly step: number } | undefined
+  if (!from) return null
+  return (
+    <Fact label={own.labels.forked}>
+      <RunLink id={from.run_id}>{from.run_id}</RunLink> {own.atStep(from.step)}
+    </Fact>
+  )
+}
+
+function Facts({ context, trace }: RunHeaderProps) {
+  const { own, language } = context
+  const { dispatch, manifest, events } = trace
+  const usage = manifest?.usage
+  const cost = manifest?.cost_usd ?? null
+  const steps = events.at(-1)?.step_id ?? 0
+  return (
+    <dl class="grid grid-cols-2 gap-x-6 gap-y-2.5 sm:grid-cols-3 lg:grid-cols-5" aria-label={own.facts}>
+      <Fact label={own.labels.agent}>{visibleText(dispatch.agent_id)}</Fact>
+      <Fact label={own.labels.model}>{manifest?.setup?.model ?? '–'}</Fact>
+      <Times {...{ context, trace }} />
       <Fact label={own.labels.steps}>{count(steps, language)}</Fact>
       <Fact label={own.labels.tokens}>
         {usage && own.tokensInOut(count(usage.input_tokens, language), count(usage.output_tokens, language))}
@@ -77,6 +126,7 @@ function Facts({ context, trace: { dispatch, manifest, events } }: RunHeaderProp
       <Fact label={own.labels.id} isWide>
         <span class="font-mono text-[12px]">{dispatch.dispatch_id}</span>
       </Fact>
+      <ForkedFrom {...{ context, trace }} />
       {dispatch.parent_id !== null && (
         <Fact label={own.labels.parent}>
           <RunLink id={dispatch.parent_id}>{dispatch.parent_id}</RunLink>
