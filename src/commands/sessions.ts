@@ -14,14 +14,8 @@ import type { Needs } from './lib/context.ts'
 import { findHolds } from './lib/held-by.ts'
 import { offsetInput, searchInput, totalShape } from './lib/list-window.ts'
 import { childSchema, dispatchSchema, sessionSchema, typedAs } from './lib/output-schemas.ts'
-import {
-  costOfRecords,
-  describeInput,
-  describeThreadRun,
-  threadRunShape,
-  titleOfWork,
-  unreadShape,
-} from './lib/session-thread.ts'
+import { costOfRecords, describeInput, describeThreadRun, threadRunShape, unreadShape } from './lib/session-thread.ts'
+import { summarizeSession } from './lib/session-title.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
 
 const sessionSummaryShape = {
@@ -57,10 +51,8 @@ export const sessionsList = defineCommand({
 
 /** What the session is about, and when something last happened in it. */
 async function summaryOf(store: Store, { session_id, created_at }: Session) {
-  const { items, total: runs } = await store.dispatchesIn(session_id, { offset: 0, limit: 1 })
-  const [last] = items
-  const [first] = runs > 1 ? (await store.dispatchesIn(session_id, { offset: runs - 1, limit: 1 })).items : items
-  return { title: first ? titleOfWork(first) : null, runs, active_at: last?.updated_at ?? created_at }
+  const { title, runs, last } = await summarizeSession(store, session_id)
+  return { title, runs, active_at: last?.updated_at ?? created_at }
 }
 
 export const sessionsArchive = defineCommand({

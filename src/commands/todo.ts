@@ -20,6 +20,7 @@ import { commitOne, type Store } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import { offsetInput, totalShape } from './lib/list-window.ts'
 import { typedAs } from './lib/output-schemas.ts'
+import { titlesOf } from './lib/session-title.ts'
 
 const todoSchema = z.object({
   code: z.string(),
@@ -60,14 +61,27 @@ export const todoList = defineCommand({
     limit: z.int().positive().default(100).describe('maximum number of todos'),
     offset: offsetInput,
   }),
-  output: z.object({ items: z.array(todoSchema), total: totalShape }),
+  output: z.object({
+    items: z.array(
+      todoSchema.extend({ session_title: z.string().nullable().describe('what its session was asked first') }),
+    ),
+    total: totalShape,
+  }),
   async run({ store }, { session, workspace, status, limit, offset }) {
     if (session !== undefined && (await store.session(session)) === undefined) throw noSuchSession(session)
     const place = workspace === undefined ? undefined : resolve(workspace)
     const filter = { session_id: session, workspace: place, status, offset, limit }
     const { items, total } = await store.todoWindow(filter)
     const plans = await readPlans(store, items)
-    return { items: items.map((todo) => toListed(plans.get(todo.session_id) ?? [], todo)), total }
+    const titles = await titlesOf(
+      store,
+      items.map(({ session_id }) => session_id),
+    )
+    const listed = items.map((todo) => ({
+      ...toListed(plans.get(todo.session_id) ?? [], todo),
+      session_title: titles.get(todo.session_id) ?? null,
+    }))
+    return { items: listed, total }
   },
 })
 

@@ -30,6 +30,11 @@ describe('the todos of sessions, on the page', { skip: WITHOUT_CHROMIUM }, () =>
       await todo(column, code).waitFor()
     await todo('open', 'T005').getByText('waits for T002, T003').waitFor()
     await todo('open', 'T006').getByText('final test').waitFor()
+    const title = (await week.app.run('sessions list', {})).items.find(
+      (each) => each.session_id === week.planned,
+    )?.title
+    assert.ok(title)
+    assert.match(await todo('open', 'T005').locator('[data-todo-session]').innerText(), new RegExp(title.slice(0, 5)))
     await todo('wrong', 'T003').getByText('0 of 1 checks passed').waitFor()
     await todo('wrong', 'T004').getByText('failed once').waitFor()
     await assertHarmless(page)
@@ -80,6 +85,7 @@ describe('the todos of sessions, on the page', { skip: WITHOUT_CHROMIUM }, () =>
     await page.goto(loginAt(week.login_url, `/work?session=${encodeURIComponent(week.planned)}`))
     await page.getByText('只显示一个会话的待办。').waitFor()
     await page.locator('[data-column=wrong]').getByText('检查未通过').waitFor()
+    assert.equal(await page.locator('[data-todo-session]').count(), 0, 'all are of this session')
     await page.locator('[data-todo=T003]').click()
     await page.getByRole('dialog').getByText('做完之后').waitFor()
     assert.deepEqual(await findSerious(page), [])

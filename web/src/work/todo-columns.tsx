@@ -9,6 +9,7 @@ import type { PageState } from '../page-state.ts'
 import { navigate } from '../shell/router.ts'
 import { NotFetched } from '../tabbed-place.tsx'
 import { describeError } from '../texts/error-reasons.ts'
+import { sayTitle } from '../texts/errors.ts'
 import { BOARD_TEXTS } from '../texts/work-board.ts'
 import { useFetched, useKept } from '../use-fetched.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -66,6 +67,7 @@ export function TodoColumns({ context, page, session, path, query }: TodoColumns
             <ColumnView
               key={column.name}
               {...{ context, column }}
+              isOfAll={session === undefined}
               addressOf={({ code, session_id }) => withQuery(path, query, { todo: code, of: session_id })}
               onMore={(limit) => setLimits({ ...limits, [column.name]: limit })}
             />
@@ -113,11 +115,13 @@ function dropMoved(columns: readonly Column[]): readonly Column[] {
 interface ColumnProps {
   readonly context: ViewContext
   readonly column: Column
+  /** Codes of several sessions stand side by side. */
+  readonly isOfAll: boolean
   addressOf(todo: Todo): string
   onMore(limit: number): void
 }
 
-function ColumnView({ context, column: { name, items, total }, addressOf, onMore }: ColumnProps) {
+function ColumnView({ context, column: { name, items, total }, isOfAll, addressOf, onMore }: ColumnProps) {
   const own = BOARD_TEXTS[context.language]
   const rest = total - items.length
   return (
@@ -129,7 +133,7 @@ function ColumnView({ context, column: { name, items, total }, addressOf, onMore
       <ul class="flex flex-col gap-1.5">
         {items.map((todo) => (
           <li key={idOf(todo)}>
-            <TodoCard context={context} todo={todo} href={addressOf(todo)} />
+            <TodoCard {...{ context, todo, isOfAll }} href={addressOf(todo)} />
           </li>
         ))}
       </ul>
@@ -149,10 +153,11 @@ function ColumnView({ context, column: { name, items, total }, addressOf, onMore
 interface TodoCardProps {
   readonly context: ViewContext
   readonly todo: Todo
+  readonly isOfAll: boolean
   readonly href: string
 }
 
-function TodoCard({ context: { language }, todo, href }: TodoCardProps) {
+function TodoCard({ context: { language }, todo, isOfAll, href }: TodoCardProps) {
   const own = BOARD_TEXTS[language]
   const { code, title, type, status, last_error, attempts, assignee, waits_for, proof } = todo
   const facts = [
@@ -174,6 +179,11 @@ function TodoCard({ context: { language }, todo, href }: TodoCardProps) {
       <span class={`line-clamp-4 wrap-anywhere ${status === 'DONE' ? 'text-muted' : ''}`}>
         <span class="label figures font-mono">{visibleText(code)}</span> {visibleText(oneLine(title))}
       </span>
+      {isOfAll && (
+        <span class="label block truncate" data-todo-session>
+          {oneLine(sayTitle(todo.session_title ?? todo.session_id, language))}
+        </span>
+      )}
       {facts.length > 0 && <span class="label block wrap-anywhere">{facts.join(' · ')}</span>}
       {last_error !== null && status !== 'DONE' && (
         <span class="mt-0.5 line-clamp-2 text-[13px] wrap-anywhere text-fault">
