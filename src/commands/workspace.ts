@@ -2,12 +2,21 @@
 
 import { z } from 'zod'
 import { iso } from '../ports/clock.ts'
+import type { WriteSpan } from '../ports/snapshots.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { offsetInput, searchInput, totalShape } from './lib/list-window.ts'
+import { titlesOf } from './lib/session-title.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
 import { sizeOfWorkspace } from './lib/workspace-sizes.ts'
-import { findWorkspace, findWorkspaceHere, findWorkspaces, findWrites, type WorkspaceWrite } from './lib/workspaces.ts'
+import {
+  findWorkspace,
+  findWorkspaceHere,
+  findWorkspaces,
+  findWrites,
+  type KnownWorkspace,
+  type WorkspaceWrite,
+} from './lib/workspaces.ts'
 
 const writeShape = z.object({
   run_id: z.string().describe('a run, or the id of an undo or of a merge'),
@@ -46,25 +55,39 @@ export const workspaceList = defineCommand({
   needs: ['clock', 'snapshots', 'store'],
   input: z.object({
     search: searchInput('the folder or an agent’s name'),
+    empty: z.boolean().optional().describe('only those without files, or only the others'),
     limit: z.int().positive().default(50).describe('maximum number of workspaces'),
     offset: offsetInput,
   }),
-  output: z.object({ items: z.array(workspaceShape), total: totalShape }),
-  async run(context, { search = '', limit, offset }) {
-    const { snapshots } = context
+  output: z.object({
+    items: z.array(
+      workspaceShape.extend({
+        title: z.string().nullable().describe('what the newest session in it was asked first; null: nothing'),
+      }),
+    ),
+    total: totalShape,
+  }),
+  async run(context, { search = '', empty, limit, offset }) {
+    const { snapshots, store } = context
     const spans = await snapshots.spans()
     const sought = search.toLowerCase()
-    const all = (await findWorkspaces(context)).filter(({ workspace, agents }) =>
+    const found = (await findWorkspaces(context)).filter(({ workspace, agents }) =>
       [workspace, ...agents].some((text) => text.toLowerCase().includes(sought)),
     )
+    const all = empty === undefined ? found : await chooseEmpty(context, found, spans, empty)
     const known = all.slice(offset, offset + limit)
     const sessions = await sessionsOf(context, known)
+    const titles = await titlesOf(
+      store,
+      known.map(({ last_session_id }) => last_session_id),
+    )
     const items = await Promise.all(
-      known.map(async ({ agents, last_session_id: _, ...folder }) => {
-        const last = spans.filter(({ workspace }) => workspace === folder.workspace).toSorted((a, b) => b.to - a.to)[0]
+      known.map(async ({ agents, last_session_id, ...folder }) => {
+        const last = lastWrite(spans, folder.workspace)
         const { files, bytes } = await sizeOfWorkspace(context, { ...folder, written: last?.to ?? 0 })
         return {
           ...{ ...folder, agents: [...agents], sessions: sessions(folder.workspace) },
+          title: titles.get(last_session_id) ?? null,
           ...{ last_write: last ? iso(last.to) : null, last_run: last?.writer ?? null, files, bytes },
         }
       }),
@@ -72,6 +95,24 @@ export const workspaceList = defineCommand({
     return { items, total: all.length }
   },
 })
+
+const lastWrite = (spans: readonly WriteSpan[], workspace: string): WriteSpan | undefined =>
+  spans.filter((span) => span.workspace === workspace).toSorted((a, b) => b.to - a.to)[0]
+
+/** Contract: those that are empty, or the others, in the same order. */
+async function chooseEmpty<W extends Pick<KnownWorkspace, 'workspace' | 'in_use_by'>>(
+  context: Needs<'clock' | 'snapshots'>,
+  workspaces: readonly W[],
+  spans: readonly WriteSpan[],
+  empty: boolean,
+): Promise<readonly W[]> {
+  const sizes = await Promise.all(
+    workspaces.map((folder) =>
+      sizeOfWorkspace(context, { ...folder, written: lastWrite(spans, folder.workspace)?.to ?? 0 }),
+    ),
+  )
+  return workspaces.filter((_, at) => (sizes[at]?.files === 0) === empty)
+}
 
 const MAX_SESSIONS = 100
 

@@ -1,11 +1,13 @@
 /** The place Work: the files of workspaces, whatever they are called and contain, in a real browser. */
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { openHttpApp } from '../support/http-app.ts'
 import { waitUntil } from '../support/open-app.ts'
 import { assertFitsPhone, assertHarmless, findSerious } from '../support/page-checks.ts'
 import { HOSTILE_NAMES, openWorkWeek } from '../support/work-week.ts'
@@ -55,6 +57,31 @@ describe('the files of agents, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     )
   })
 
+  test('Work: a folder is called after its task, and empty folders are behind their number', async (t) => {
+    const served = await openHttpApp(t, { model: scriptedModel([{ text: 'done' }, { text: 'done' }]) })
+    const folderOf = async (task: string): Promise<string> => {
+      const { workspace } = await served.app.run('enqueue', { task })
+      await served.app.run('start', { until_idle: true })
+      return workspace
+    }
+    const filled = await folderOf('Write the menu')
+    writeFileSync(join(filled, 'menu.md'), 'soup')
+    const empty = await folderOf('Say hello')
+    const { page } = await openTab(browser, served.url)
+    await page.goto(loginAt(served.login_url, '/work/workspaces'))
+    const row = page.locator(`[data-workspace="${basename(filled)}"]`)
+    await row.getByText('Write the menu').waitFor()
+    await row.getByText(basename(filled)).waitFor()
+    assert.equal(await page.locator('[data-workspace]').count(), 1)
+    await page.getByRole('button', { name: '1 empty workspace' }).click()
+    await page
+      .locator(`[data-workspace="${basename(empty)}"]`)
+      .getByText('Say hello')
+      .waitFor()
+    assert.deepEqual(await findSerious(page), [])
+    await assertFitsPhone(page)
+  })
+
   test('Work: folders are walked by address, thousands of files with few elements; files are downloaded', async (t) => {
     const week = await openWorkWeek(t)
     const { page, complaints } = await openTab(browser, week.url)
@@ -71,7 +98,7 @@ describe('the files of agents, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await page.getByText('3,000 entries').waitFor()
 
     await page.goto(`${week.url}/work/workspaces/reports?file=report.md`)
-    await page.getByRole('heading', { name: 'Report' }).waitFor()
+    await page.getByRole('heading', { name: 'Report', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Show the source' }).click()
     await page.getByText('# Report').waitFor()
     const download = page.waitForEvent('download')

@@ -8,7 +8,7 @@ import type { WriteSpan } from '../../ports/snapshots.ts'
 import type { Needs } from './context.ts'
 import { refuseElsewhere } from './files-elsewhere.ts'
 
-interface KnownWorkspace {
+export interface KnownWorkspace {
   readonly workspace: string
   /** Its folder's name if no other workspace has it, else its path. */
   readonly name: string
