@@ -1,11 +1,12 @@
 /** The calls of a step: exact arguments, what the policy and the owner said, and the whole result. */
 
 import { toneOf } from '../components.tsx'
-import { duration, visibleText } from '../format.ts'
+import { clockTime, duration, visibleText } from '../format.ts'
 import { Arguments } from '../needs-you/arguments.tsx'
 import { translateReason } from '../texts/reasons.ts'
 import type { RunsContext } from './runs-context.ts'
 import { type FullStep, LongText, Part, Pill } from './step-parts.tsx'
+import { readParked } from './step-words.ts'
 
 interface CallsProps {
   readonly context: RunsContext
@@ -29,16 +30,32 @@ export function Calls({ context, step }: CallsProps) {
             <div class="mt-2">
               <Arguments args={parsed(call.args)} label={context.own.arguments} />
             </div>
-            {call.result !== null && call.result.content !== '' && (
-              <div class="mt-2">
-                <span class="label">{context.own.result}</span>
-                <LongText text={call.result.content} />
-              </div>
-            )}
+            {call.result !== null && <Result context={context} content={call.result.content} />}
           </li>
         ))}
       </ol>
     </Part>
+  )
+}
+
+/** A call that waits says for what; the words to the model are in the request. */
+function Result({ context: { own, language, now }, content }: { context: RunsContext; content: string }) {
+  const parked = readParked(content)
+  if (content === '') return null
+  if (!parked)
+    return (
+      <div class="mt-2">
+        <span class="label">{own.result}</span>
+        <LongText text={content} />
+      </div>
+    )
+  const { reason, expires_at } = parked
+  return (
+    <p class="mt-2 wrap-anywhere text-muted" data-parked>
+      {own.neededApproval}
+      {reason !== '' && `: ${visibleText(translateReason(reason, language))}`}
+      {expires_at !== null && ` · ${own.askedUntil(clockTime(Date.parse(expires_at), now, language))}`}
+    </p>
   )
 }
 

@@ -5,6 +5,7 @@ import { Card } from '../components.tsx'
 import { Markdown } from '../markdown.tsx'
 import type { PlaceProps } from '../shell/place.tsx'
 import { readEntry } from '../shell/router.ts'
+import { Files } from '../talk/files.tsx'
 import { describeError } from '../texts/error-reasons.ts'
 import { Comparison } from './comparison.tsx'
 import { NotReady } from './not-ready.tsx'
@@ -12,7 +13,7 @@ import { RunHeader } from './run-header.tsx'
 import { RunNeeds } from './run-needs.tsx'
 import { RunSteps } from './run-steps.tsx'
 import { type RunsContext, useRunsContext } from './runs-context.ts'
-import { type RunTrace, useTrace } from './use-trace.ts'
+import { type RunDetails, type RunTrace, useTrace } from './use-trace.ts'
 
 export function Run(props: PlaceProps) {
   const { page, params, query } = props
@@ -28,6 +29,7 @@ export function Run(props: PlaceProps) {
           <RunHeader context={context} page={page} trace={state} />
           <RunNeeds context={context} page={page} dispatch={state.dispatch} />
           <Outcome context={context} trace={state} />
+          <WrittenFiles context={context} dispatch={state.dispatch} />
           <AfterPaint key={params.id}>
             {() => <RunSteps context={context} page={page} trace={state} stepInAddress={readStep(query)} />}
           </AfterPaint>
@@ -58,6 +60,21 @@ function BackToList({ text }: { readonly text: string }) {
 
 /** Contract: the step that the address names; 0: none. */
 const readStep = (query: URLSearchParams): number => Math.max(0, Math.floor(Number(query.get('step') ?? 0)) || 0)
+
+/** Opened as they are now; not those that an undo took back. */
+function WrittenFiles({ context, dispatch }: { readonly context: RunsContext; readonly dispatch: RunDetails }) {
+  const { session_id, workspace, undone_by } = dispatch
+  const inWorkspace = (file: string): string =>
+    workspace !== null && file.startsWith(`${workspace}/`) ? file.slice(workspace.length + 1) : file
+  const files = dispatch.files.map(inWorkspace)
+  if (files.length === 0 || undone_by !== null) return null
+  return (
+    <section data-run-files>
+      <h2 class="mb-2 px-1 font-semibold">{context.texts.talk.files}</h2>
+      <Files context={context} run={{ session_id, files }} />
+    </section>
+  )
+}
 
 /** What came of the run. The manifest has the whole answer; events have only its start. */
 function Outcome({ context: { own, language }, trace }: { readonly context: RunsContext; readonly trace: RunTrace }) {

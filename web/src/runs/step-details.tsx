@@ -9,6 +9,7 @@ import { Calls } from './calls.tsx'
 import { PromptView } from './prompt-view.tsx'
 import type { RunsContext } from './runs-context.ts'
 import { type FullStep, LongText, Part, Pill } from './step-parts.tsx'
+import { asText, observedParts } from './step-words.ts'
 import type { RunStep } from './steps.ts'
 
 interface StepDetailsProps {
@@ -41,7 +42,8 @@ interface PartProps {
 }
 
 function Observed({ context: { own }, step: { input, feedback, recalled, observation } }: PartProps) {
-  if (input.length === 0 && feedback === null && observation === null && recalled === null) return null
+  const parts = observedParts(observation)
+  if (input.length === 0 && feedback === null && parts.length === 0 && recalled === null) return null
   return (
     <Part title={own.observed}>
       <div class="flex flex-col gap-2">
@@ -56,11 +58,16 @@ function Observed({ context: { own }, step: { input, feedback, recalled, observa
                 {visibleText(observed.text)}
               </p>
             ) : (
-              <LongText text={`${observed.name}${asText(observed.payload)}`} />
+              <LongText text={`${observed.name} ${asText(observed.payload)}`.trim()} />
             )}
           </div>
         ))}
-        {observation !== null && <LongText text={asText(observation).trim()} />}
+        {parts.map(({ name, text }) => (
+          <div key={name} class="min-w-0" data-observed={name}>
+            {name !== '' && <span class="label">{own.observedParts[name] ?? visibleText(name)}</span>}
+            <LongText text={text} />
+          </div>
+        ))}
         {recalled?.facts.map(({ id, key, text }) => (
           <p key={id} class="wrap-anywhere">
             <span class="label">
@@ -79,8 +86,6 @@ function Observed({ context: { own }, step: { input, feedback, recalled, observa
     </Part>
   )
 }
-
-const asText = (value: unknown): string => (value === undefined ? '' : ` ${JSON.stringify(value, null, 2)}`)
 
 function Answer({ context: { own }, step: { answer } }: PartProps) {
   if (answer === null) return null

@@ -8,6 +8,7 @@ import { LiveText, Steps } from '../talk/steps.tsx'
 import { ForkDialog } from './fork-dialog.tsx'
 import { type RunsContext, runAddress } from './runs-context.ts'
 import { StepDetails } from './step-details.tsx'
+import { readParked } from './step-words.ts'
 import type { RunStep } from './steps.ts'
 import type { RunTrace } from './use-trace.ts'
 
@@ -68,7 +69,8 @@ const MAX_SUMMARY = 200
 
 /** What a call that was held up says is for the model; its state says more to people. */
 function summaryOf({ fault, text, calls: [first] }: RunStep, { own }: RunsContext): string {
-  const result = first?.status === 'parked' ? (own.callStatuses.parked ?? '') : (first?.content ?? '')
+  const isParked = first?.status === 'parked' || readParked(first?.content ?? '') !== undefined
+  const result = isParked ? (own.callStatuses.parked ?? '') : (first?.content ?? '')
   return plainLine(fault ?? (text !== '' ? text : result)).slice(0, MAX_SUMMARY)
 }
 

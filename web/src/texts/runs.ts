@@ -60,6 +60,10 @@ const en = {
   } as Record<string, string>,
   tokens: (count: string) => `${count} tokens`,
   observed: 'Observed',
+  observedParts: {
+    ...{ rule: 'Decided by a rule', memory: 'From memory', input: 'New input', news: 'What is new' },
+    mind: 'What it knows',
+  } as Record<string, string>,
   feedback: 'Feedback to the model',
   recalled: 'Recalled facts',
   untrusted: 'from outside',
@@ -88,6 +92,8 @@ const en = {
   arguments: 'Arguments',
   result: 'Result',
   noResult: 'no result yet',
+  neededApproval: 'This call needed your approval',
+  askedUntil: (time: string) => `you were asked until ${time}`,
   reaches: {
     ...{ none: 'changes nothing', workspace: 'own folder', private: 'private data', network: 'network' },
     ...{ third_party: 'someone else', self: 'the agent itself', destructive: 'cannot be taken back' },
@@ -210,6 +216,7 @@ const zh: typeof en = {
   decisions: { act: '调用工具', final: '回答', wait: '等待', branch: '选择', invalid: '无效回答' },
   tokens: (count) => `${count} token`,
   observed: '观察到',
+  observedParts: { rule: '由规则决定', memory: '来自记忆', input: '新输入', news: '新情况', mind: '它知道的' },
   feedback: '给模型的反馈',
   recalled: '想起的事实',
   untrusted: '来自外部',
@@ -238,6 +245,8 @@ const zh: typeof en = {
   arguments: '参数',
   result: '结果',
   noResult: '还没有结果',
+  neededApproval: '这个调用需要你批准',
+  askedUntil: (time) => `询问的期限是 ${time}`,
   reaches: {
     ...{ none: '不改变任何东西', workspace: '自己的文件夹', private: '私人数据', network: '网络' },
     ...{ third_party: '别人会收到', self: '智能体自身', destructive: '无法收回' },
