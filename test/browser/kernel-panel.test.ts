@@ -25,10 +25,14 @@ const CYCLE = {
 }
 const IDLE = { ...CYCLE, cycle_id: 'c0', status: 'success', dispatched: 0, agents: [], idle_reason: 'nothing is new' }
 const RECORD = { trigger: 'beat', due: null, started_at: '2026-01-01T10:00:00Z', ended_at: null }
+const ENDED = { ...CYCLE, cycle_id: 'c3', status: 'success', dispatched: 1, succeeded: 2, failed: 0, parked: 0 }
+const OPEN = { ...ENDED, cycle_id: 'c4', succeeded: 0, agents: CYCLE.agents.slice(0, 1) }
 const CYCLES = [
   { ...RECORD, cycle_id: 'c2', result: null },
   { ...RECORD, cycle_id: 'c1', result: CYCLE },
   { ...RECORD, cycle_id: 'c0', result: IDLE },
+  { ...RECORD, cycle_id: 'c3', result: ENDED },
+  { ...RECORD, cycle_id: 'c4', result: OPEN },
 ]
 
 const REAL_STATUS = COMMANDS.find(({ name }) => name === 'status') ?? assert.fail('the command status is missing')
@@ -103,7 +107,8 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const { page, complaints } = await openTab(browser, http.url)
     await page.goto(loginAt(http.loginUrl(), '/now'))
     await waitUntilLive(page)
-    await page.getByText(/^(1:00:0\d|59:\d\d)$/).waitFor()
+    await page.getByText(/^in (1 h 00 min|59 min)$/).waitFor()
+    await page.getByText(/^at ([A-Z]\S+ .*)?\d\d:\d\d$/).waitFor()
     await page.getByText('$4.75').waitFor()
     await page.getByText('of $5.00 · 1,234 model calls').waitFor()
     const [first, second] = [page.locator('[data-cycle=c1]'), page.locator('[data-cycle=c0]')]
@@ -111,6 +116,9 @@ describe('the kernel on the page', { skip: WITHOUT_CHROMIUM }, () => {
     assert.match(await first.innerText(), /42\.3 s[\s\S]*report[\s\S]*watcher/)
     assert.match(await second.innerText(), /success · nothing is new/)
     assert.match(await page.locator('[data-cycle=c2]').innerText(), /running/)
+    await page.locator('[data-cycle=c3]').getByText('success · 2 of 2 succeeded').waitFor()
+    await page.locator('[data-cycle=c4]').getByText('not finished · 0 of 1 succeeded · 1 went on').waitFor()
+    await page.getByText('tend the folder').waitFor()
     await page.getByText('default is waiting').waitFor()
     await page.getByRole('button', { name: 'Run a cycle now' }).click()
     await page.getByRole('button', { name: 'Pause' }).click()

@@ -10,6 +10,7 @@ import {
   money,
   plainLine,
   relativeTime,
+  timeLeft,
   visibleText,
 } from '../../web/src/format.ts'
 import { TEXTS } from '../../web/src/texts.ts'
@@ -32,6 +33,18 @@ test('Now: a countdown rounds up and ends at zero', () => {
     [252_000, 251_001, 1, 0, -9000, 3_600_000, 200_000_000].map((ms) => countdown(ms, 'en')),
     ['04:12', '04:12', '00:01', '00:00', '00:00', '1:00:00', '2 d 7 h'],
   )
+})
+
+test('Now: the time to the next beat is in words, because 08:00 reads as a time of day', () => {
+  const cases: readonly [number, string, string][] = [
+    [0, '0 s', '0 秒'],
+    [40_000, '40 s', '40 秒'],
+    [479_000, '8 min', '8 分钟'],
+    [3_599_000, '1 h 00 min', '1 小时 00 分钟'],
+    [7_500_000, '2 h 05 min', '2 小时 05 分钟'],
+    [90_000_000, '1 d 1 h', '1 天 1 小时'],
+  ]
+  for (const [ms, en, zh] of cases) assert.deepEqual({ en: timeLeft(ms, 'en'), zh: timeLeft(ms, 'zh') }, { en, zh })
 })
 
 test('Now: small amounts of money are not rounded to zero', () => {

@@ -40,6 +40,22 @@ export function countdown(ms: number, language: Language): string {
   return h > 0 ? `${h}:${twoDigits(m)}:${twoDigits(s)}` : `${twoDigits(m)}:${twoDigits(s)}`
 }
 
+const LEFT_UNITS = {
+  en: { s: ' s', min: ' min', h: ' h ' },
+  zh: { s: ' 秒', min: ' 分钟', h: ' 小时 ' },
+} as const
+
+/** Remaining time in words, rounded up, so that nobody takes it for a time of day: "8 min", "2 h 05 min". */
+export function timeLeft(ms: number, language: Language): string {
+  const unit = LEFT_UNITS[language]
+  const seconds = Math.max(0, Math.ceil(ms / 1000))
+  if (seconds < 60) return `${seconds}${unit.s}`
+  const minutes = Math.ceil(seconds / 60)
+  if (minutes < 60) return `${minutes}${unit.min}`
+  if (minutes >= 24 * 60) return duration(minutes * 60_000, language)
+  return `${Math.floor(minutes / 60)}${unit.h}${twoDigits(minutes % 60)}${unit.min}`
+}
+
 const LOCALES = { en: 'en-GB', zh: 'zh-CN' } as const
 
 /** Formats are kept: making one takes far longer than using it, and lists use them in every row. */
@@ -106,6 +122,10 @@ export const dayName = (at: number, language: Language): string =>
 /** "07:30". */
 export const timeOfDay = (at: number, language: Language): string =>
   new Intl.DateTimeFormat(LOCALES[language], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at)
+
+/** "15:39", with the day if it is another one. */
+export const shortTime = (at: number, now: number, language: Language): string =>
+  new Date(at).toDateString() === new Date(now).toDateString() ? timeOfDay(at, language) : dayTime(at, language)
 
 /** The clock of the page moves in steps, so that what has just happened may be ahead of it. */
 const CLOCK_STEP_MS = 10_000

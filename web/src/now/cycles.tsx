@@ -26,15 +26,17 @@ export function Cycles({ context, cycles }: { readonly context: ViewContext; rea
 }
 
 function Row({ context: { texts, language, now }, cycle }: { readonly context: ViewContext; readonly cycle: Cycle }) {
-  const { status, duration_ms, started_at, agents = [], error, idle_reason } = cycle
-  const more = countsOf(cycle, texts) || oneLine(describeStop(idle_reason ?? '', language))
+  const { duration_ms, started_at, agents = [], error, idle_reason } = cycle
+  const counts = countTasks(cycle)
+  const status = cycle.status === 'success' && counts.open > 0 && counts.succeeded === 0 ? 'open' : cycle.status
+  const more = sayCounts(counts, texts) || oneLine(describeStop(idle_reason ?? '', language))
   return (
     <li
       class="grid grid-cols-[auto_minmax(0,1fr)_auto] items-baseline gap-x-3 gap-y-1 px-4 py-2.5"
       data-cycle={cycle.cycle_id}
     >
       <Dot tone={toneOf(status)} />
-      <span class="truncate">
+      <span class="wrap-anywhere">
         {texts.cycleStatuses[status] ?? status}
         <span class="figures text-muted">{more && ` · ${more}`}</span>
       </span>
@@ -59,11 +61,28 @@ function Row({ context: { texts, language, now }, cycle }: { readonly context: V
   )
 }
 
-function countsOf({ dispatched, succeeded, failed, parked }: Cycle, texts: Texts): string {
-  if (!dispatched) return ''
+interface Counts {
+  /** The cycle's own tasks, and those of earlier cycles that ended in it. */
+  readonly total: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly parked: number
+  /** They went on when the cycle ended. */
+  readonly open: number
+}
+
+function countTasks({ dispatched, agents, ...cycle }: Cycle): Counts {
+  const total = Math.max(dispatched, agents.length)
+  const { succeeded, failed, parked } = cycle
+  return { total, succeeded, failed, parked, open: Math.max(0, total - succeeded - failed - parked) }
+}
+
+function sayCounts({ total, succeeded, failed, parked, open }: Counts, texts: Texts): string {
+  if (total === 0) return ''
   return [
-    texts.succeeded(succeeded, dispatched),
+    texts.succeeded(succeeded, total),
     ...(failed > 0 ? [texts.failedCount(failed)] : []),
     ...(parked > 0 ? [texts.waitingCount(parked)] : []),
+    ...(open > 0 ? [texts.openCount(open)] : []),
   ].join(' · ')
 }

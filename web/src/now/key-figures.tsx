@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Status } from '../api-types.ts'
 import { Card } from '../components.tsx'
-import { clockTime, count, countdown, money } from '../format.ts'
+import { count, money, shortTime, timeLeft } from '../format.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Health } from './health.tsx'
 
@@ -52,8 +52,8 @@ function NextBeat({ context: { texts, language, now }, status }: KeyFiguresProps
     )
   const at = Date.parse(beat)
   return (
-    <Figure label={texts.nextBeat} figure={countdown(at - now, language)}>
-      {at > now ? texts.atTime(clockTime(at, now, language)) : texts.dueNow}
+    <Figure label={texts.nextBeat} figure={at > now ? texts.inTime(timeLeft(at - now, language)) : texts.dueNow}>
+      {at > now && texts.atTime(shortTime(at, now, language))}
     </Figure>
   )
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { Card, Dot, Empty, Section, type Tone } from '../components.tsx'
 import { argumentsLine, clockTime, oneLine, visibleText } from '../format.ts'
 import type { PageView } from '../page-state.ts'
+import { sayTitle } from '../texts/errors.ts'
 import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 
@@ -51,10 +52,13 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
             <Item
               key={dispatch_id}
               tone="other"
-              title={`${agent_id} ${texts.isWaiting}`}
+              title={oneLine(sayTitle(title, language))}
               more={wait?.until ? texts.until(time(wait.until)) : ''}
             >
-              <span class="line-clamp-2">{oneLine(wait?.reason ? translateReason(wait.reason, language) : title)}</span>
+              <span class="line-clamp-2 wrap-anywhere">
+                {visibleText(agent_id)} {texts.isWaiting}
+                {wait?.reason && `: ${oneLine(translateReason(wait.reason, language))}`}
+              </span>
             </Item>
           ))}
           {totalCount > visibleCount && <li class="label px-4 py-2">{texts.more(totalCount - visibleCount)}</li>}
@@ -80,7 +84,7 @@ function Item({ tone, title, tool = '', more = '', children }: ItemProps) {
       </span>
       <div class="flex min-w-0 flex-col gap-0.5 text-muted">
         <span class="flex flex-wrap justify-between gap-x-3">
-          <span class="text-ink">
+          <span class="line-clamp-2 min-w-0 wrap-anywhere text-ink">
             {title}
             <span class="font-mono text-act">{visibleText(tool)}</span>
           </span>

@@ -4,17 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Wait } from '../../../src/domain/wait.ts'
 import { Button, Dot, toneOf } from '../components.tsx'
-import {
-  clockTime,
-  count,
-  dayTime,
-  duration,
-  type Language,
-  money,
-  relativeTime,
-  timeOfDay,
-  visibleText,
-} from '../format.ts'
+import { clockTime, count, duration, money, relativeTime, shortTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { UndoButton } from '../talk/undo.tsx'
 import { sayTitle } from '../texts/errors.ts'
@@ -63,10 +53,6 @@ export function RunHeader(props: RunHeaderProps) {
 function describeWait({ kind, until, reason }: Wait, { own, language, now }: RunsContext): string {
   return kind === 'start' ? own.startsAt(shortTime(until, now, language)) : visibleText(describeStop(reason, language))
 }
-
-/** "15:39", with the day if it is another one. */
-const shortTime = (at: number, now: number, language: Language): string =>
-  new Date(at).toDateString() === new Date(now).toDateString() ? timeOfDay(at, language) : dayTime(at, language)
 
 /** A fork has the records of its first steps before it starts. */
 const hasStarted = ({ dispatch, manifest }: RunTrace): boolean =>
