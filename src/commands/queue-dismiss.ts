@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
 import { titleOfRun } from '../domain/title.ts'
+import { listDismissed } from '../past/dismissed-failures.ts'
 import { commitOne, type Store } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
-import { listDismissed } from './lib/dismissed-failures.ts'
 
 /** More failures than this are not put aside at once, and not remembered. */
 const MAX_DISMISSED = 500

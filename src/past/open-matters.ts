@@ -7,6 +7,7 @@ import { type Label, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { outcomeOf } from '../domain/outcome.ts'
 import { shortId } from '../domain/short-id.ts'
 import { titleOfRun } from '../domain/title.ts'
+import { listDismissed } from './dismissed-failures.ts'
 import { isWork, labelOfRun, sessionReader } from './past-runs.ts'
 import type { PastSources, UpcomingBeat } from './past-sources.ts'
 import { countOpenTodos } from './past-todos.ts'
@@ -80,15 +81,17 @@ export async function findOpenMatters(sources: PastSources): Promise<OpenMatters
 
 const ORDER: readonly MatterKind[] = ['approval', 'unknown', 'question', 'failed', 'paused', 'parked']
 
-/** Failed and dead runs of the last days that no later run of the same task made good. */
+/** Failed and dead runs of the last days that no later run made good and the owner has not put aside. */
 async function openFailures({ store, now }: PastSources): Promise<readonly Dispatch[]> {
   const active = { from: now() - FAILED_DAYS * DAY_MS, to: now() + 1 }
   const newest = (await store.dispatches({ active, limit: MAX_READ })).filter(isWork)
+  const dismissed = new Set(await listDismissed(store))
   const madeGood = new Set<string>()
   return newest.filter((dispatch) => {
     const task = `${dispatch.agent_id} ${titleOfRun(dispatch.prompt, dispatch.metadata.behaviour)}`
     if (dispatch.status === 'done') madeGood.add(task)
-    return (dispatch.status === 'failed' || dispatch.status === 'dead') && !madeGood.has(task)
+    const isFailed = dispatch.status === 'failed' || dispatch.status === 'dead'
+    return isFailed && !madeGood.has(task) && !dismissed.has(dispatch.dispatch_id)
   })
 }
 

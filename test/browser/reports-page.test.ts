@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { TirelessError } from '../../src/domain/error.ts'
+import type { ModelRequest } from '../../src/ports/model.ts'
 import { commitOne } from '../../src/ports/store.ts'
+import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { assertHarmless, findSerious } from '../support/page-checks.ts'
 import { openTalkPage, PAYLOAD } from '../support/talk-page.ts'
@@ -38,6 +41,27 @@ describe('the report of a day, on the page', { skip: WITHOUT_CHROMIUM }, () => {
       complaints.filter((text) => !text.endsWith('/api/v1/report')),
       [],
     )
+  })
+
+  test('E12: failures are apart from what was done, repeated ones are one; what was put aside waits no more', async (t) => {
+    const work = ({ messages }: ModelRequest): ScriptedStep => {
+      if (JSON.stringify(messages).includes('fail')) throw new TirelessError('model_refused', 'no credit is left')
+      return { text: 'Painted.' }
+    }
+    const served = await openTalkPage(t, { work })
+    const { app } = served
+    await app.run('run', { task: 'paint the shed' })
+    const failed = [await app.run('run', { task: 'fail at it' }), await app.run('run', { task: 'fail at it' })]
+    const { page } = await openTab(browser, served.url)
+    await page.goto(loginAt(served.login_url, '/reports'))
+    await page.locator('[data-runs=failed] [data-reported]').getByText('failed 2 times').waitFor()
+    assert.equal(await page.locator('[data-runs=failed] [data-reported]').count(), 1)
+    assert.equal(await page.locator('[data-runs=done] [data-reported]').count(), 1)
+    await page.getByRole('link', { name: 'Answer in Needs you' }).waitFor()
+    await app.run('queue dismiss', { id: failed[0]?.dispatch_id ?? '', same: true })
+    await page.reload()
+    await page.getByText('Nothing waits for you.').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Answer in Needs you' }).count(), 0)
   })
 
   test('E12: evidence, files and cost are shown in both languages and on a phone; the day is undone', async (t) => {

@@ -12,6 +12,7 @@ import { MEMORY_TEXTS } from '../texts/memory.ts'
 import type { ReportsTexts } from '../texts/reports.ts'
 import { useOnce } from '../use-once.ts'
 import type { ViewContext } from '../view-context.ts'
+import { groupRepeated, runsByEnd } from './group-runs.ts'
 import type { DayReport, ReportDay } from './report-types.ts'
 import { ReportedRun } from './reported-run.tsx'
 
@@ -30,15 +31,7 @@ export function Report({ context, own, page, day }: ReportProps) {
   if (!report) return <div class="h-24" aria-busy="true" />
   return (
     <div class="flex flex-col gap-5 px-4 py-4" data-report={report.day}>
-      <Part title={own.done}>
-        {report.runs.length === 0 && <p class="text-muted">{own.nothingDone}</p>}
-        <ul class="flex flex-col gap-4">
-          {report.runs.map((run) => (
-            <ReportedRun key={run.run_id} {...{ context, own, run }} />
-          ))}
-        </ul>
-        {report.left_out > 0 && <p class="mt-2 text-muted">{own.leftOut(report.left_out)}</p>}
-      </Part>
+      <Runs {...{ context, own, report }} />
       <Documents {...{ context, own, report }} />
       <Waits {...{ context, own, report }} />
       <Cost {...{ context, own, report }} />
@@ -53,6 +46,41 @@ function Part({ title, children }: { readonly title: string; readonly children: 
       <h3 class="label mb-1.5 font-semibold">{title}</h3>
       {children}
     </section>
+  )
+}
+
+function Runs({ context, own, report: { runs, left_out } }: PartProps & { readonly context: ViewContext }) {
+  const { done, failed, open } = runsByEnd(runs)
+  return (
+    <>
+      <Part title={own.done}>
+        {done.length === 0 && <p class="text-muted">{own.nothingDone}</p>}
+        <ul class="flex flex-col gap-4" data-runs="done">
+          {done.map((run) => (
+            <ReportedRun key={run.run_id} {...{ context, own, run }} />
+          ))}
+        </ul>
+      </Part>
+      {failed.length > 0 && (
+        <Part title={own.failedPart}>
+          <ul class="flex flex-col gap-4" data-runs="failed">
+            {failed.map(({ item, count: times }) => (
+              <ReportedRun key={item.run_id} {...{ context, own, run: item, times }} />
+            ))}
+          </ul>
+        </Part>
+      )}
+      {open.length > 0 && (
+        <Part title={own.openPart}>
+          <ul class="flex flex-col gap-4" data-runs="open">
+            {open.map((run) => (
+              <ReportedRun key={run.run_id} {...{ context, own, run }} />
+            ))}
+          </ul>
+        </Part>
+      )}
+      {left_out > 0 && <p class="text-muted">{own.leftOut(left_out)}</p>}
+    </>
   )
 }
 
@@ -81,14 +109,17 @@ function Documents({ context: { language, now }, own, report }: PartProps & { re
 
 function Waits({ context: { language }, own, report: { waits } }: PartProps & { readonly context: ViewContext }) {
   if (waits === null) return null
+  const failures = groupRepeated(waits.filter(({ kind }) => kind === 'failed'))
+  const others = waits.filter(({ kind }) => kind !== 'failed').map((item) => ({ item, count: 1 }))
   return (
     <Part title={own.waits}>
       {waits.length === 0 && <p class="text-muted">{own.nothingWaits}</p>}
       <ul class="flex flex-col gap-0.5">
-        {waits.map(({ kind, id, agent_id, title }) => (
+        {[...others, ...failures].map(({ item: { kind, id, agent_id, title }, count: times }) => (
           <li key={`${kind} ${id}`} class="wrap-anywhere">
             {agent_id !== null && <span class="font-medium">{agent_id}: </span>}
-            {oneLine(sayTitle(title, language))} <span class="text-wait">{own.kinds[kind]}</span>
+            {oneLine(sayTitle(title, language))}{' '}
+            <span class="text-wait">{times > 1 ? own.failedTimes(times) : own.kinds[kind]}</span>
           </li>
         ))}
       </ul>

@@ -11,12 +11,14 @@ interface ReportedRunProps {
   readonly context: ViewContext
   readonly own: ReportsTexts
   readonly run: ReportRun
+  /** How often it failed on this day. */
+  readonly times?: number
 }
 
 const MAX_FILES = 8
 const MAX_OUTCOME = 400
 
-export function ReportedRun({ context, own, run }: ReportedRunProps) {
+export function ReportedRun({ context, own, run, times = 1 }: ReportedRunProps) {
   const { texts, language, now } = context
   const { run_id, agent_id, title, status, usd, outcome, undone_by, untrusted } = run
   return (
@@ -34,7 +36,7 @@ export function ReportedRun({ context, own, run }: ReportedRunProps) {
           {[
             clockTime(Date.parse(run.from), now, language),
             visibleText(agent_id),
-            texts.statuses[status] ?? status,
+            times > 1 ? own.failedTimes(times) : (texts.statuses[status] ?? status),
             usd === null ? own.noPrice : money(usd, language),
             own.starters[run.started_by],
             ...(undone_by === null ? [] : [own.undone]),

@@ -10,6 +10,9 @@ const en = {
   today: 'today',
   done: 'What was done',
   nothingDone: 'Nothing was done on this day.',
+  failedPart: 'What failed',
+  openPart: 'What is not finished',
+  failedTimes: (count: number) => `failed ${count} times`,
   starters: {
     ...{ cycle: 'a beat of the kernel', schedule: 'its schedule', run: 'another run asked for it' },
     ...{ person: 'you asked for it', model: 'a model asked for it' },
@@ -55,6 +58,9 @@ const zh: typeof en = {
   today: '今天',
   done: '做了什么',
   nothingDone: '这一天没有做什么。',
+  failedPart: '失败的',
+  openPart: '没有做完的',
+  failedTimes: (count) => `失败了 ${count} 次`,
   starters: {
     ...{ cycle: '内核的一次节拍', schedule: '到了计划的时间', run: '另一次运行交代的' },
     ...{ person: '你交代的', model: '模型交代的' },
