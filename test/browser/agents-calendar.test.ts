@@ -41,7 +41,11 @@ describe('the calendar of agents', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(await tomorrow.locator('[data-entry] .figures').allTextContents(), ['06:30', '06:30', '06:30'])
     await tomorrow.getByText(/due at once; 2 run at a time/).waitFor()
     assert.equal(await tomorrow.getAttribute('data-crowded'), '1')
-    await tomorrow.getByText('over the limit of the day').waitFor()
+    assert.equal(await page.getByText(/over the limit: their later runs would wait/).count(), 1)
+    assert.equal(await page.getByText(/later runs would wait/).count(), 1, 'it is said once, not on each day')
+    const [time, name] = ['span.figures', 'a'].map((part) => tomorrow.locator('[data-entry]').first().locator(part))
+    const [above, below] = [await time?.boundingBox(), await name?.boundingBox()]
+    assert.ok(above && below && above.y + above.height <= below.y + 1, 'the name has the whole width')
     await page.locator('[data-band="agent:pulse"]').getByText('2,880 × a day').waitFor()
     await page.locator('[data-band="kernel:default"]').getByText('quiet: only if something has changed').waitFor()
     await page.locator('[data-band=watcher]').getByText('at most 2 × a second').waitFor()

@@ -57,6 +57,23 @@ describe('the place Agents', { skip: WITHOUT_CHROMIUM }, () => {
     assert.deepEqual(complaints(), [])
   })
 
+  test('E1: the next times name the zone of the schedule if the browser is in another one', async (t) => {
+    const served = await openAgentsApp(t, YAML)
+    const { page } = await openAgentsTab(browser, served, '/agents', { timezoneId: 'Asia/Tokyo' })
+    await say(page, 'summarise my mail every weekday at 7:30')
+    const times = page.locator('[data-preview] [data-next-times] li')
+    await times
+      .first()
+      .getByText(/1[45]:30 your time · 07:30 Europe\/Berlin/)
+      .waitFor()
+    await page.goto(`${served.url}/agents/morning`)
+    await page
+      .locator('[data-next-times] li')
+      .first()
+      .getByText(/your time · 09:00 Europe\/Berlin/)
+      .waitFor()
+  })
+
   test('E1: a sentence with two readings is refused with the reason; saying when settles it', async (t) => {
     const served = await openAgentsApp(t, YAML)
     const { page, complaints } = await openAgentsTab(browser, served)

@@ -43,7 +43,7 @@ describe('the report of a day, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     )
   })
 
-  test('E12: failures are apart from what was done, repeated ones are one; what was put aside waits no more', async (t) => {
+  test('E12: failures are apart from what was done, each once; what was put aside waits no more', async (t) => {
     const work = ({ messages }: ModelRequest): ScriptedStep => {
       if (JSON.stringify(messages).includes('fail')) throw new TirelessError('model_refused', 'no credit is left')
       return { text: 'Painted.' }

@@ -72,6 +72,10 @@ describe('the residents on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await watcher.getByLabel('Write to watcher').fill(' ')
     await watcher.getByRole('button', { name: 'Send' }).click()
     assert.equal(await watcher.locator('[data-unread]').getAttribute('data-unread'), '1', 'nothing is sent')
+    await page.goto(`${served.url}/agents/guide`)
+    const own = page.locator('[data-agent-page=guide]')
+    await own.locator('[data-said=query]').getByText('And on <b>which</b> day?').waitFor()
+    await own.getByLabel('Write to guide').waitFor()
     assert.deepEqual(complaints, [])
   })
 

@@ -115,6 +115,14 @@ export function dayTime(at: number, language: Language): string {
   }).format(at)
 }
 
+/** Time of day in another zone; empty if it is the same as here. */
+export function timeElsewhere(at: number, timeZone: string, language: Language): string {
+  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+  const make = () => new Intl.DateTimeFormat(LOCALES[language], { ...time, timeZone })
+  const there = keepFormat(`there ${language} ${timeZone}`, make).format(at)
+  return there === timeOfDay(at, language) ? '' : there
+}
+
 /** Weekday and date: "Tue 17 Nov". */
 export const dayName = (at: number, language: Language): string =>
   new Intl.DateTimeFormat(LOCALES[language], { weekday: 'short', month: 'short', day: 'numeric' }).format(at)

@@ -7,6 +7,7 @@ import { DISPATCH_STATUSES } from '../../domain/dispatch.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { MICROS_PER_USD, type Spend } from '../../domain/money.ts'
 import { nextDueForAgent } from '../../kernel/schedule/beat-timing.ts'
+import { localZone } from '../../kernel/schedule/time-zone.ts'
 import { iso } from '../../ports/clock.ts'
 import type { DefinedAgent } from './agent-directory.ts'
 import { sayWhatFor, sayWhen } from './agent-words.ts'
@@ -34,6 +35,7 @@ export const agentShape = z.object({
   does: z.string().describe('what it is for, in one line'),
   when: z.string().describe('when it runs, in words'),
   when_zh: z.string().describe('the same in Chinese'),
+  timezone: z.string().describe('of its schedule'),
   uses_model: z.string().describe('the model of its next run'),
   usd_week: z.number().describe('what it cost in the last seven days'),
 })
@@ -78,6 +80,7 @@ export async function describeDefined(
     last_run_id: last?.dispatch_id ?? null,
     last_error: last?.error ?? null,
     next_at: next === undefined ? null : iso(next),
+    timezone: settings().timezone ?? localZone(),
     ...{ does: sayWhatFor(agent), when: sayWhen(when, 'en'), when_zh: sayWhen(when, 'zh') },
     usd_week: costOfAgent(spend, agent_id),
   }

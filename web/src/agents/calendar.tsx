@@ -38,6 +38,8 @@ export function Calendar({ page, context }: CalendarProps) {
     )
   const days = calendarDays(simulation, context.now)
   const spent = status?.spend.today_usd ?? 0
+  const { cap_usd: cap } = simulation
+  const isOverCap = cap !== null && days.some(({ usd }, at) => usd + (at === 0 ? spent : 0) > cap)
   const here = new Intl.DateTimeFormat().resolvedOptions().timeZone
   const notes = [
     ...(simulation.guessed.length > 0 ? [own.guessed] : []),
@@ -46,6 +48,11 @@ export function Calendar({ page, context }: CalendarProps) {
   ]
   return (
     <section class="flex flex-col gap-4" aria-label={own.allDay} data-calendar>
+      {isOverCap && (
+        <p class="border-l-3 border-fault pl-3 text-fault" data-over-cap>
+          {own.overCapDays}
+        </p>
+      )}
       <Bands {...{ page, context, simulation }} />
       <ol class="grid gap-3 lg:grid-cols-7 lg:gap-2">
         {days.map((day, at) => (
@@ -151,8 +158,8 @@ function Hour({ language, hour: { entries, atOnce }, most }: HourProps) {
     <li class={`border-l-3 px-2.5 py-1 ${isCrowded ? 'border-wait' : 'border-transparent'}`}>
       <ul>
         {entries.map(({ at, schedule_id, agents }) => (
-          <li key={`${schedule_id} ${at}`} class="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2" data-entry={schedule_id}>
-            <span class="label figures pt-0.5">{timeOfDay(at, language)}</span>
+          <li key={`${schedule_id} ${at}`} class="flex flex-col" data-entry={schedule_id}>
+            <span class="label figures">{timeOfDay(at, language)}</span>
             <Names agents={agents} />
           </li>
         ))}
@@ -184,7 +191,7 @@ function Money({ language, likely, spent, cap }: MoneyProps) {
           <div class={`h-full ${isOver ? 'bg-fault' : 'bg-live'}`} style={{ width: `${share * 100}%` }} />
         </div>
       )}
-      {isOver && <p class="mt-1 text-[12px] text-fault">{own.overCap}</p>}
+      {isOver && <span class="sr-only">{own.overCap}</span>}
     </div>
   )
 }

@@ -49,13 +49,13 @@ interface TimesProps {
 export function Times({ context, agent }: TimesProps) {
   const { language } = context
   const own = AGENT_TEXTS[language]
-  const { next, only_on_change, enabled, on_call } = agent
+  const { next, timezone, only_on_change, enabled, on_call } = agent
   return (
     <Section title={own.when}>
       <Card class="flex flex-col gap-2 px-4 py-3">
         <p class="font-medium wrap-anywhere first-letter:uppercase">{language === 'zh' ? agent.when_zh : agent.when}</p>
         {enabled && only_on_change && <p class="text-muted">{own.onlyOnChange}</p>}
-        {next.length > 0 && <NextTimes context={context} times={next} />}
+        {next.length > 0 && <NextTimes context={context} times={next} zone={timezone} />}
         {next.length === 0 && !only_on_change && !on_call && <p class="text-muted">{own.noTimes}</p>}
       </Card>
     </Section>

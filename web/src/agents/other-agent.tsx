@@ -3,6 +3,7 @@
 import { readCommand } from '../api.ts'
 import { Card, Empty, Section } from '../components.tsx'
 import { money, relativeTime, visibleText } from '../format.ts'
+import { LastAction, Message, Slots } from '../now/residents.tsx'
 import type { PageState } from '../page-state.ts'
 import { AGENTS_TEXTS } from '../texts/agents.ts'
 import { useFetched } from '../use-fetched.ts'
@@ -28,7 +29,6 @@ export function OtherAgent({ page, context, id }: OtherAgentProps) {
       </Card>
     )
   const resident = page.view.status?.residents.find(({ agent_id }) => agent_id === id)
-  const reason = language === 'zh' ? resident?.why_zh : resident?.why
   return (
     <div class="flex flex-col gap-3" data-agent-page={id}>
       <h1 class="text-xl font-semibold tracking-tight wrap-anywhere">
@@ -47,7 +47,9 @@ export function OtherAgent({ page, context, id }: OtherAgentProps) {
             {own.residentWhen(String(Number(resident.hz.toFixed(3))))}
             {resident.last_look !== null && ` · ${relativeTime(Date.parse(resident.last_look), now, language)}`}
           </p>
-          {reason !== undefined && <p class="wrap-anywhere text-muted">{visibleText(reason)}</p>}
+          <LastAction context={context} resident={resident} />
+          <Slots context={context} resident={resident} />
+          <Message context={context} page={page} agent={id} />
           <p class="label">{own.residentNote}</p>
         </>
       )}

@@ -36,7 +36,7 @@ export function Preview({ page, context, preview, isBusy, onCreate, onCancel, on
         <Row label={own.times}>{saySchedule(preview, language)}</Row>
         {(preview.next ?? []).length > 0 && (
           <Row label={own.nextTimes}>
-            <NextTimes context={context} times={preview.next ?? []} />
+            <NextTimes context={context} times={preview.next ?? []} zone={preview.timezone} />
           </Row>
         )}
         {preview.watch.length > 0 && <Row label={own.watches}>{visibleText(preview.watch.map(pathOf).join(', '))}</Row>}

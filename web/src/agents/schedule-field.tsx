@@ -66,6 +66,7 @@ interface Said {
   readonly schedule: string
   readonly words: string
   readonly next: readonly string[]
+  readonly timezone: string
 }
 
 /** What was understood, a moment after the owner has stopped writing; what is wrong is said when it is saved. */
@@ -87,17 +88,17 @@ function SaidBack({ page, context, form, id, schedule }: ScheduleFieldProps & { 
   return (
     <div class="mt-2 border-l-3 border-line pl-3" data-said-back>
       <p class="first-letter:uppercase">{said.words}</p>
-      <NextTimes context={context} times={said.next} />
+      <NextTimes context={context} times={said.next} zone={said.timezone} />
     </div>
   )
 }
 
 async function readSchedule(page: PageState, id: string, schedule: string, language: 'en' | 'zh'): Promise<Said> {
   try {
-    const { when, when_zh, next = [] } = await runCommand('agent edit', { id, schedule, dry_run: true })
-    return { schedule, words: language === 'zh' ? when_zh : when, next }
+    const { when, when_zh, timezone, next = [] } = await runCommand('agent edit', { id, schedule, dry_run: true })
+    return { schedule, words: language === 'zh' ? when_zh : when, next, timezone }
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) page.reportFailure(thrown)
-    return { schedule: '', words: '', next: [] }
+    return { schedule: '', words: '', next: [], timezone: 'UTC' }
   }
 }

@@ -72,7 +72,7 @@ function Heading({ context: { texts, language, now }, resident }: PartProps) {
 }
 
 /** What the last look came to, then why the resident does nothing now. */
-function LastAction({ context: { texts, language }, resident }: PartProps) {
+export function LastAction({ context: { texts, language }, resident }: PartProps) {
   const { last_action, why, why_zh, state } = resident
   const reason = oneLine(language === 'zh' ? why_zh : why)
   return (
@@ -90,7 +90,7 @@ function LastAction({ context: { texts, language }, resident }: PartProps) {
 
 const CHIP_CLASSES = 'max-w-full truncate rounded-md border px-1.5 text-[12px] leading-5'
 
-function Slots({ context: { texts }, resident: { known, missing } }: PartProps) {
+export function Slots({ context: { texts }, resident: { known, missing } }: PartProps) {
   const entries = Object.entries(known)
   if (entries.length === 0 && missing.length === 0) return null
   return (
@@ -119,7 +119,7 @@ interface MessageProps {
   readonly agent: string
 }
 
-function Message({ context: { texts }, page, agent }: MessageProps) {
+export function Message({ context: { texts }, page, agent }: MessageProps) {
   const [text, setText] = useState('')
   const busy = `observe ${agent}`
   const isBusy = page.view.busy.has(busy)

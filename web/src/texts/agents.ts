@@ -11,7 +11,9 @@ const en = {
   columns: { what: 'What it does', when: 'When', last: 'Last run', week: '7 days' },
   kinds: { resident: 'resident', built_in: 'built in', on_call: 'on call' },
   builtIn: 'Works on tasks that name no agent: from Talk, the queue and the command line.',
-  residentWhen: (hz: string) => `looks whenever something is new, at most ${hz} times a second`,
+  residentWhen: (hz: string) =>
+    `looks whenever something is new, at most ${hz === '1' ? 'once' : `${hz} times`} a second`,
+  yourTime: 'your time',
   residentNote: 'Residents are set up in the file tireless.yaml, under “residents”.',
   next: (when: string) => `next ${when}`,
   checks: (when: string) => `checks ${when}`,
@@ -82,6 +84,7 @@ const zh: typeof en = {
   kinds: { resident: '常驻', built_in: '内置', on_call: '随叫随到' },
   builtIn: '处理没有指定智能体的任务：来自对话、队列和命令行。',
   residentWhen: (hz) => `有新情况就看，每秒最多 ${hz} 次`,
+  yourTime: '你的时间',
   residentNote: '常驻智能体在文件 tireless.yaml 的 residents 下设置。',
   next: (when) => `下次：${when}`,
   checks: (when) => `${when}检查`,
