@@ -24,8 +24,10 @@ export function lazyPlace(load: () => Promise<Place>): Place {
   let loaded: Place | undefined
   return function LazyPlace(props: PlaceProps): ComponentChild {
     const [state, setState] = useState<'loading' | 'ready' | 'failed'>(loaded ? 'ready' : 'loading')
+    const { connection } = props.page.view
+    // When the server is back, what could not be loaded is asked for again.
     useEffect(() => {
-      if (loaded) return
+      if (loaded || (state === 'failed' && connection !== 'live')) return
       load().then(
         (place) => {
           loaded = place
@@ -33,15 +35,24 @@ export function lazyPlace(load: () => Promise<Place>): Place {
         },
         () => setState('failed'),
       )
-    }, [])
+    }, [connection])
     const Loaded = loaded
     if (Loaded) return <Loaded {...props} />
-    return state === 'failed' ? <LoadFailed texts={props.texts} /> : null
+    if (state !== 'failed') return null
+    return <LoadFailed texts={props.texts} isLost={connection !== 'live'} />
   }
 }
 
 /** After an update of the program, an open page asks for files that no longer exist. */
-function LoadFailed({ texts }: { readonly texts: Texts }) {
+function LoadFailed({ texts, isLost }: { readonly texts: Texts; readonly isLost: boolean }) {
+  if (isLost)
+    return (
+      <div data-not-loaded>
+        <Card>
+          <Empty>{texts.noAnswerFromServer}</Empty>
+        </Card>
+      </div>
+    )
   return (
     <Card>
       <Empty>{texts.loadFailed}</Empty>
