@@ -10,6 +10,7 @@ import { listDismissed } from '../past/dismissed-failures.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { dismissedShape } from './lib/dismissed-failures.ts'
+import { findFrontTitles } from './lib/front-titles.ts'
 import { findHolds, heldByShape } from './lib/held-by.ts'
 import { dispatchSchema } from './lib/output-schemas.ts'
 import { findUndone, undoneByShape, withTitle } from './lib/undone-runs.ts'
@@ -47,13 +48,17 @@ export const queueList = defineCommand({
     const { items, total } = await context.store.dispatchWindow({ ...filter, offset, limit })
     const [describe, heldBy] = [withTitle(await findUndone(context)), await findHolds(context, items)]
     const dismissed = new Set(await listDismissed(context.store))
+    const frontTitle = await findFrontTitles(context, items)
     const shown = items.map((dispatch) => ({
       ...{ ...describe(dispatch), held_by: heldBy(dispatch) },
       dismissed: dismissed.has(dispatch.dispatch_id),
+      ...(dispatch.prompt === '' && titled(frontTitle(dispatch.dispatch_id))),
     }))
     return { items: brief ? shown.map(shortenTexts) : shown, total }
   },
 })
+
+const titled = (title: string | undefined) => (title === undefined ? {} : { title })
 
 function instantFrom({ clock }: Needs<'clock'>, option: string, text: string | undefined): number | null {
   if (text === undefined) return null

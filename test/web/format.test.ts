@@ -8,11 +8,11 @@ import {
   duration,
   jsonLine,
   money,
-  plainLine,
   relativeTime,
   timeLeft,
   visibleText,
 } from '../../web/src/format.ts'
+import { plainLine } from '../../web/src/plain-line.ts'
 import { TEXTS } from '../../web/src/texts.ts'
 
 test('Now: a duration has its two largest units', () => {
@@ -80,6 +80,21 @@ test('Now: both languages have every text, each in its own script', () => {
     assert.match(text, /\p{Script=Han}/u, key)
   for (const [key, text] of en.filter(([key]) => !key.toLowerCase().includes('language')))
     assert.doesNotMatch(text, /\p{Script=Han}/u, key)
+})
+
+test('Runs: Markdown becomes one line of plain text, tables and lists included', () => {
+  const cases: readonly [string, string][] = [
+    ['**LX 1234** leaves at __9:05__', 'LX 1234 leaves at 9:05'],
+    ['Desks:\n\n| Desk | Who |\n|---|:--:|\n| A1 | Bob |\n| A2 | Eve |', 'Desks: Desk · Who; A1 · Bob; A2 · Eve'],
+    ['Desks: | Desk | Who | |---|---| | A1 | Bob |', 'Desks: Desk · Who; A1 · Bob'],
+    ['> *soft* and _calm_\n\n---\n- [x] one\n- two', 'soft and calm one two'],
+    ['see [the page](https://x.example/a) and ![a plan](p.png)', 'see the page and a plan'],
+    ['```sh\nls | wc -l\n```', 'ls | wc -l'],
+    ['a * b, 2 ** 3, snake_case_name, 5\\* and ls | wc', 'a * b, 2 ** 3, snake_case_name, 5* and ls | wc'],
+    ['', ''],
+  ]
+  for (const [markdown, plain] of cases) assert.equal(plainLine(markdown), plain)
+  assert.ok(plainLine('*_`['.repeat(50_000)).length < 5000)
 })
 
 test('Runs: a line of a Markdown text has no marks, and what just happened is not in the future', () => {

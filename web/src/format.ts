@@ -194,10 +194,6 @@ function codeOf(char: string, found: string): string {
 /** Collapses whitespace, line breaks included; hidden characters become visible codes. */
 export const oneLine = (text: string): string => visibleText(text).replaceAll(/\s+/g, ' ').trim()
 
-/** One line of a Markdown text, without the marks that would only stand in the way there. */
-export const plainLine = (markdown: string): string =>
-  oneLine(markdown.replaceAll(/^#{1,6} |^```\w*$/gm, '').replaceAll(/(\*\*|`)(?=\S)(.+?)(?<=\S)\1/g, '$2'))
-
 /** Contract: arguments of a call as one line: `to: bob · text: hello`. */
 export function argumentsLine(args: unknown): string {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return jsonLine(args)

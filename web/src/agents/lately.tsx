@@ -2,7 +2,8 @@
 
 import type { AgentDetails } from '../api-types.ts'
 import { Card, Dot, Empty, Section, toneOf } from '../components.tsx'
-import { type Language, money, plainLine, relativeTime } from '../format.ts'
+import { type Language, money, relativeTime } from '../format.ts'
+import { plainLine } from '../plain-line.ts'
 import { AGENT_TEXTS } from '../texts/agent.ts'
 import { sayTitle } from '../texts/errors.ts'
 import { describeStop } from '../texts/reasons.ts'

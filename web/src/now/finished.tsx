@@ -2,7 +2,8 @@
 
 import type { Dispatch } from '../api-types.ts'
 import { Card, Chevron, Dot, Empty, Section, toneOf } from '../components.tsx'
-import { clockTime, plainLine, visibleText } from '../format.ts'
+import { clockTime, visibleText } from '../format.ts'
+import { plainLine } from '../plain-line.ts'
 import { isLook } from '../run-view.ts'
 import { explainError, sayTitle } from '../texts/errors.ts'
 import { describeStop } from '../texts/reasons.ts'

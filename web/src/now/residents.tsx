@@ -3,8 +3,9 @@
 import { useState } from 'preact/hooks'
 import type { Resident } from '../api-types.ts'
 import { Button, Card, Dot, Section, type Tone } from '../components.tsx'
-import { countdown, oneLine, plainLine, visibleText, wholeDuration } from '../format.ts'
+import { countdown, oneLine, visibleText, wholeDuration } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { plainLine } from '../plain-line.ts'
 import type { ViewContext } from '../view-context.ts'
 
 const MAX_RESIDENTS = 50

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { Card, Dot, Empty, Section, type Tone } from '../components.tsx'
 import { argumentsLine, clockTime, oneLine, visibleText } from '../format.ts'
 import type { PageView } from '../page-state.ts'
+import { plainLine } from '../plain-line.ts'
 import { sayTitle } from '../texts/errors.ts'
 import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -52,12 +53,12 @@ export function Waiting({ context, view }: { readonly context: ViewContext; read
             <Item
               key={dispatch_id}
               tone="other"
-              title={oneLine(sayTitle(title, language))}
+              title={plainLine(sayTitle(title, language))}
               more={wait?.until ? texts.until(time(wait.until)) : ''}
             >
               <span class="line-clamp-2 wrap-anywhere">
                 {visibleText(agent_id)} {texts.isWaiting}
-                {wait?.reason && `: ${oneLine(translateReason(wait.reason, language))}`}
+                {wait?.reason && `: ${plainLine(translateReason(wait.reason, language))}`}
               </span>
             </Item>
           ))}

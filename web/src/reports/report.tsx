@@ -6,6 +6,7 @@ import { Button } from '../components.tsx'
 import { clockTime, count, money, oneLine, visibleText } from '../format.ts'
 import { sayAuthor, sayReason } from '../memory/versions.ts'
 import type { PageState } from '../page-state.ts'
+import { plainLine } from '../plain-line.ts'
 import { UndoButton } from '../talk/undo.tsx'
 import { sayTitle } from '../texts/errors.ts'
 import { MEMORY_TEXTS } from '../texts/memory.ts'
@@ -118,7 +119,7 @@ function Waits({ context: { language }, own, report: { waits } }: PartProps & { 
         {[...others, ...failures].map(({ item: { kind, id, agent_id, title }, count: times }) => (
           <li key={`${kind} ${id}`} class="wrap-anywhere">
             {agent_id !== null && <span class="font-medium">{agent_id}: </span>}
-            {oneLine(sayTitle(title, language))}{' '}
+            {plainLine(sayTitle(title, language))}{' '}
             <span class="text-wait">{times > 1 ? own.failedTimes(times) : own.kinds[kind]}</span>
           </li>
         ))}

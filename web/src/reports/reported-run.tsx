@@ -1,7 +1,8 @@
 /** A run in the report of a day: what it was, why, what it changed, what its checks showed. */
 
 import { Dot, toneOf } from '../components.tsx'
-import { clockTime, money, oneLine, plainLine, visibleText } from '../format.ts'
+import { clockTime, money, oneLine, visibleText } from '../format.ts'
+import { plainLine } from '../plain-line.ts'
 import { explainError, sayTitle } from '../texts/errors.ts'
 import type { ReportsTexts } from '../texts/reports.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -29,7 +30,7 @@ export function ReportedRun({ context, own, run, times = 1 }: ReportedRunProps) 
       <div class="min-w-0">
         <p class="wrap-anywhere">
           <a class="font-medium underline-offset-2 hover:underline" href={`/runs/${encodeURIComponent(run_id)}`}>
-            {oneLine(sayTitle(title, language))}
+            {plainLine(sayTitle(title, language))}
           </a>
         </p>
         <p class="label figures wrap-anywhere">

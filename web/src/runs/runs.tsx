@@ -3,7 +3,8 @@
 import { readCommand } from '../api.ts'
 import type { Dispatch } from '../api-types.ts'
 import { Card, Dot, toneOf } from '../components.tsx'
-import { clockTime, count, duration, oneLine, plainLine, relativeTime, visibleText } from '../format.ts'
+import { clockTime, count, duration, relativeTime, visibleText } from '../format.ts'
+import { plainLine } from '../plain-line.ts'
 import type { PlaceProps } from '../shell/place.tsx'
 import { sayTitle } from '../texts/errors.ts'
 import { describeOutcome } from '../texts/reasons.ts'
@@ -86,7 +87,7 @@ function RunRow({ context, run, isFirst }: RunRowProps) {
       <Dot tone={toneOf(status)} pulsing={status === 'running'} />
       <span class="min-w-0">
         <span class="flex min-w-0 items-baseline gap-2">
-          <span class="min-w-0 truncate font-medium">{oneLine(sayTitle(run.title, language))}</span>
+          <span class="min-w-0 truncate font-medium">{plainLine(sayTitle(run.title, language))}</span>
           {(status !== 'done' || undone_by !== null) && <span class="label shrink-0">{state}</span>}
         </span>
         <span class="block truncate text-[13px] text-muted">

@@ -2,8 +2,9 @@
 
 import { useState } from 'preact/hooks'
 import { Button } from '../components.tsx'
-import { count, duration, money, plainLine, visibleText } from '../format.ts'
+import { count, duration, money, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { plainLine } from '../plain-line.ts'
 import { LiveText, Steps } from '../talk/steps.tsx'
 import { ForkDialog } from './fork-dialog.tsx'
 import { type RunsContext, runAddress } from './runs-context.ts'

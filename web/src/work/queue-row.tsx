@@ -2,8 +2,9 @@
 
 import type { Dispatch } from '../api-types.ts'
 import { Dot, toneOf } from '../components.tsx'
-import { clockTime, oneLine, relativeTime, visibleText } from '../format.ts'
+import { clockTime, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { plainLine } from '../plain-line.ts'
 import { sayTitle } from '../texts/errors.ts'
 import { QUEUE_TEXTS } from '../texts/work-queue.ts'
 import type { ViewContext } from '../view-context.ts'
@@ -27,7 +28,7 @@ export function QueueRow({ context, page, run, isSelected, onSelect }: QueueRowP
   const { language } = context
   const own = QUEUE_TEXTS[language]
   const { dispatch_id, status } = run
-  const title = oneLine(sayTitle(run.title, language))
+  const title = plainLine(sayTitle(run.title, language))
   return (
     <div class={ROW_CLASSES} data-queue={dispatch_id} data-status={status}>
       <input

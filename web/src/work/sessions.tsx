@@ -3,7 +3,8 @@
 import { readCommand } from '../api.ts'
 import type { SessionEntry } from '../api-types.ts'
 import { Card, Dot, Empty, type Tone } from '../components.tsx'
-import { clockTime, count, oneLine, relativeTime, visibleText } from '../format.ts'
+import { clockTime, count, relativeTime, visibleText } from '../format.ts'
+import { plainLine } from '../plain-line.ts'
 import type { PlaceProps } from '../shell/place.tsx'
 import { sayTitle } from '../texts/errors.ts'
 import { SESSION_TEXTS } from '../texts/work-sessions.ts'
@@ -89,7 +90,7 @@ function Row({ context: { language, now }, session }: RowProps) {
     >
       <span class="flex min-w-0 items-center gap-2">
         <Dot tone={SESSION_TONES[status]} pulsing={status === 'active'} />
-        <span class="truncate font-medium">{title === null ? own.untitled : oneLine(sayTitle(title, language))}</span>
+        <span class="truncate font-medium">{title === null ? own.untitled : plainLine(sayTitle(title, language))}</span>
         <time class="label ml-auto shrink-0" dateTime={active_at} title={clockTime(at, now, language)}>
           {relativeTime(at, now, language)}
         </time>

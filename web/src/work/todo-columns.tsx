@@ -6,6 +6,7 @@ import type { Todo } from '../api-types.ts'
 import { Card, Empty } from '../components.tsx'
 import { oneLine, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { plainLine } from '../plain-line.ts'
 import { navigate } from '../shell/router.ts'
 import { NotFetched } from '../tabbed-place.tsx'
 import { describeError } from '../texts/error-reasons.ts'
@@ -181,7 +182,7 @@ function TodoCard({ context: { language }, todo, isOfAll, href }: TodoCardProps)
       </span>
       {isOfAll && (
         <span class="label block truncate" data-todo-session>
-          {oneLine(sayTitle(todo.session_title ?? todo.session_id, language))}
+          {plainLine(sayTitle(todo.session_title ?? todo.session_id, language))}
         </span>
       )}
       {facts.length > 0 && <span class="label block wrap-anywhere">{facts.join(' · ')}</span>}

@@ -4,8 +4,9 @@ import { useState } from 'preact/hooks'
 import { readCommand } from '../api.ts'
 import type { WorkspaceEntry } from '../api-types.ts'
 import { Card, Empty } from '../components.tsx'
-import { byteSize, clockTime, count, oneLine, relativeTime, visibleText } from '../format.ts'
+import { byteSize, clockTime, count, relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
+import { plainLine } from '../plain-line.ts'
 import type { PlaceProps } from '../shell/place.tsx'
 import { sayTitle } from '../texts/errors.ts'
 import { WORK_TEXTS } from '../texts/work.ts'
@@ -101,7 +102,7 @@ function Row({ context: { language, now }, folder }: RowProps) {
   const own = WORK_TEXTS[language].workspaces
   const { name, title, agents, sessions, in_use_by, last_write, files, bytes } = folder
   // A folder of one task is named after its session, which says nothing to people.
-  const task = title !== null && sessions.includes(name) ? oneLine(sayTitle(title, language)) : ''
+  const task = title !== null && sessions.includes(name) ? plainLine(sayTitle(title, language)) : ''
   return (
     <a
       class="block border-b border-line px-4 py-2.5 hover:bg-sunken"
