@@ -108,17 +108,26 @@ function TextCard({ context, own, name, shown, edit }: TextCardProps) {
         <div class="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5">
           <h2 class="font-semibold">{name}</h2>
           <LabelWords own={own} label={shown} />
-          <Attribution context={context} own={own} shown={shown} />
+          {!isBlank(own_text) && <Attribution context={context} own={own} shown={shown} />}
         </div>
         {edit && <Button onClick={edit}>{own.edit}</Button>}
       </header>
       <div class="px-4 py-4 sm:px-5" data-document={name}>
-        {own_text.trim() === '' ? <p class="text-muted">{own.empty}</p> : <Markdown text={own_text} />}
+        {isBlank(own_text) ? (
+          <p class="text-muted">
+            {own.empty} {edit && own.missingHelp[name]}
+          </p>
+        ) : (
+          <Markdown text={own_text} />
+        )}
       </div>
       {runtime !== null && <Runtime own={own} text={runtime} />}
     </Card>
   )
 }
+
+/** A comment tells people what to write; it is no text yet. */
+const isBlank = (text: string): boolean => text.replaceAll(/<!--[\s\S]*?-->/g, '').trim() === ''
 
 interface AttributionProps {
   readonly context: ViewContext

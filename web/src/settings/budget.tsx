@@ -63,7 +63,7 @@ function Spent({ spent, language }: PartProps & { readonly spent: CommandOutput<
   return (
     <p>
       {own.today(money(today.usd, language), count(today.calls, language))}{' '}
-      {forecast.day_usd !== null && today.usd > 0 && own.forecast(money(forecast.day_usd, language))}{' '}
+      {forecast.this_month_usd !== null && own.forecast(money(forecast.this_month_usd, language))}{' '}
       <a class="text-link underline underline-offset-2" href="/costs">
         {own.costs}
       </a>

@@ -93,7 +93,11 @@ function describeChannel(channel: Channel, { language, page }: PartProps): reado
   if (isAddable(name) && !configured) return [own.notConfigured]
   const when = (at: string): string => relativeTime(Date.parse(at), Date.now() + page.view.skew, language)
   return [
-    trouble === null ? own.ready : visibleText(translateError(trouble, language)),
+    ...(trouble === null
+      ? failed > 0 || connection?.error
+        ? []
+        : [own.ready]
+      : [visibleText(translateError(trouble, language))]),
     ...(connection ? [own.connections[connection.state]] : []),
     ...(connection?.error ? [visibleText(connection.error)] : []),
     ...(connection?.next_at ? [own.again(when(connection.next_at))] : []),

@@ -6,7 +6,7 @@ const en = {
   allDay: 'All day long',
   perDay: (count: string) => `${count} × a day`,
   onChange: (agents: string) => `${agents}: only if something has changed`,
-  resident: (hz: string) => `whenever something is new, at most ${hz} × a second`,
+  resident: (hz: string) => `whenever something is new, at most ${hz === '1' ? 'once' : `${hz} ×`} a second`,
   nothing: 'nothing at a certain time',
   crowded: (due: number, most: number) => `${due} due at once; ${most} run at a time, the others wait`,
   crowdedCount: (hours: number) => (hours === 1 ? '1 crowded hour' : `${hours} crowded hours`),

@@ -32,6 +32,7 @@ export function FileBrowser(props: FileBrowserProps) {
   const state = useFetched(page, JSON.stringify([workspace, shownFolder]), () =>
     readCommand('workspace files', { workspace, path: shownFolder || '.', limit: 1 }),
   )
+  if (state.kind === 'failed' && state.code === 'not_found') return <NoFolder context={context} />
   if (state.kind !== 'ready') return <NotFetched language={context.language} state={state} />
   return (
     <div class="flex min-w-0 flex-col gap-3">
@@ -43,6 +44,22 @@ export function FileBrowser(props: FileBrowserProps) {
       ) : (
         <FileCard {...{ context, base, file }} session={state.data.session_id} />
       )}
+    </div>
+  )
+}
+
+function NoFolder({ context: { language } }: { readonly context: ViewContext }) {
+  const own = WORK_TEXTS[language].workspaces
+  return (
+    <div data-not-fetched data-no-workspace>
+      <Card>
+        <Empty>
+          {own.noFolder}{' '}
+          <a class="text-link underline underline-offset-2" href="/work/workspaces">
+            {own.back}
+          </a>
+        </Empty>
+      </Card>
     </div>
   )
 }

@@ -3,7 +3,7 @@
 const en = {
   intro: 'Limits hold whatever happens: money is set aside before it is spent. Empty means no limit.',
   today: (spent: string, calls: string) => `Today: ${spent}, ${calls} model calls.`,
-  forecast: (amount: string) => `At this rate the day costs ${amount}.`,
+  forecast: (amount: string) => `At this rate the month costs about ${amount} by its end.`,
   costs: 'See where the money goes',
   limits: 'Limits',
   more: 'More limits',
@@ -31,7 +31,7 @@ const en = {
 const zh: typeof en = {
   intro: '上限在任何情况下都有效：花钱之前先预留。留空表示不设上限。',
   today: (spent, calls) => `今天：${spent}，调用模型 ${calls} 次。`,
-  forecast: (amount) => `照这样，今天大约花 ${amount}。`,
+  forecast: (amount) => `照这样，到月底约花 ${amount}。`,
   costs: '看看钱花在哪里',
   limits: '上限',
   more: '更多上限',

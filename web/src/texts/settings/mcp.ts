@@ -13,7 +13,7 @@ const en = {
   noTools: 'Its tools are not known yet. Test it.',
   tools: 'Tools',
   works: (count: string) => `It works and offers ${count} tools.`,
-  doesNotWork: 'It does not start. See below why.',
+  doesNotWork: 'It does not start. Its entry says why.',
   statuses: {
     approved: 'approved',
     changed: 'changed: waits for you',
@@ -90,7 +90,7 @@ const zh: typeof en = {
   noTools: '还不知道它有哪些工具，请测试一下。',
   tools: '工具',
   works: (count) => `可以使用，提供 ${count} 个工具。`,
-  doesNotWork: '启动不了，原因见下面。',
+  doesNotWork: '启动不了，原因写在它的条目里。',
   statuses: { approved: '已批准', changed: '有改动，等你批准', new: '新增，等你批准', gone: '已不再提供' },
   approve: '按现在的样子批准',
   approveAll: '全部按现在的样子批准',
