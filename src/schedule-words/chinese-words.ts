@@ -30,7 +30,9 @@ export const CHINESE_PARTS: Readonly<Record<string, PartOfDay>> = {
 }
 export const CHINESE_PART =
   '(?:凌晨|大清早|一大早|晌午|清晨|早晨|早上|清早|一早|上午|中午|正午|午间|下午|午后|傍晚|晚上|晚间|夜晚|夜里|夜间|深夜|半夜)'
-export const CHINESE_CLOCK = `(?:${N}\\s*(?:点钟|点|时(?!间))(?:半|一刻|三刻|整|过?${N}分?)?|\\d{1,2}:\\d\\d)`
+/** 八点整 is 8:00; 八点整理 is 8:00 and a verb. */
+const SHARP = '整(?![理顿合体改个天夜晚洁治修套备数年月周])'
+export const CHINESE_CLOCK = `(?:${N}\\s*(?:点钟|点|时(?!间))(?:半|一刻|三刻|${SHARP}|过?${N}分?)?|\\d{1,2}:\\d\\d)`
 export const CHINESE_DAY = '[一二三四五六日天]'
 export const CHINESE_AND = '\\s*(?:、|和|及|以及|与|跟|还有|,|，|\\/)?\\s*'
 export const CHINESE_TO = '\\s*(?:到|至|-|~|—|～)\\s*'
@@ -58,7 +60,7 @@ function checkTime(hour: number, minute: number, padded: boolean): SaidTime | un
   return hour > 24 || minute > 59 ? undefined : { hour, minute, exact: padded || hour > 12 || hour === 0 }
 }
 
-const ZERO = '零点(?:整|钟)?(?!\\d|[一二三四五半])'
+const ZERO = `零点(?:${SHARP}|钟)?(?!\\d|[一二三四五半])`
 const timeAt =
   (hour: number): TokenRule['read'] =>
   () => ({ kind: 'time', times: [{ hour, minute: 0, exact: true }] })

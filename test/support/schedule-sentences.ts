@@ -35,6 +35,8 @@ export const SENTENCES: readonly Sentence[] = [
   ['every morning, report what changed since yesterday', '0 9 * * *'],
   ['every day at 7 o’clock', '0 7 * * *'],
   ['每天早上八点看看仓库', '0 8 * * *'],
+  ['每天早上8点整理收件夹', '0 8 * * *'],
+  ['每天早上8点整，整理收件夹', '0 8 * * *'],
   ['每天晚上八点总结邮件', '0 20 * * *'],
   ['每天八点半写日报', '30 8 * * *'],
   ['每天上午九点一刻', '15 9 * * *'],

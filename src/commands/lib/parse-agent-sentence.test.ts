@@ -14,6 +14,8 @@ describe('E1: an agent from a sentence', () => {
     assert.deepEqual(pick('watch this folder'), [null, false, true, 'watch-folder'])
     assert.deepEqual(pick('每天早上汇报仓库 /srv/git 的新提交'), ['/srv/git', true, false, '汇报仓库新提交'])
     assert.deepEqual(pick('关注 ~/notes、每天早上写报告'), ['~/notes', false, false, '关注写报告'])
+    assert.deepEqual(pick('每天早上8点整理 ~/notes 文件夹'), ['~/notes', false, false, '整理文件夹'])
+    assert.equal(parseSentence('每天零点整整理照片').id, '整理照片')
     assert.equal(parseSentence('x'.repeat(500)).id.length <= 40, true)
     assert.equal(parseSentence('either/or').path, null)
   })
