@@ -73,7 +73,7 @@ describe('E1: agents managed by command', () => {
       if (progress.kind === 'note') notes.push(progress.text)
     })
     assert.equal(again.agent_id, 'watch-repo-report-2')
-    assert.match(notes.join(), /nothing to watch.*: tireless agent edit watch-repo-report-2 --watch PATH$/)
+    assert.match(notes[0] ?? '', /nothing to watch.*: tireless agent edit watch-repo-report-2 --watch PATH$/)
     assert.equal((await app.run('enqueue', { agent: again.agent_id, prompt: 'x' })).duplicate, false)
   })
 

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { DEFAULT_AGENT } from '../domain/agent.ts'
 import type { Json } from '../domain/json.ts'
+import { isOfflineModel } from '../ports/model.ts'
 import {
   agentIdInput,
   agentOptions,
@@ -24,7 +25,7 @@ import {
   spendOfWeek,
 } from './lib/describe-agent.ts'
 import { type ParsedSentence, parseSentence, writePromptForSentence } from './lib/parse-agent-sentence.ts'
-import { planSchedule, SCHEDULE_NEEDS } from './lib/understand-schedule.ts'
+import { planSchedule, SCHEDULE_NEEDS, taskOf } from './lib/understand-schedule.ts'
 
 /** What `agent new` and `agent edit` say back. */
 export const agentWithSummary = agentShape.extend({
@@ -77,7 +78,7 @@ const newInput = z.object({
   here: z.string().optional().describe('folder meant by "my repo"').meta({ path: true, here: true }),
 })
 
-const NEW_NEEDS = [...SCHEDULE_NEEDS, ...DESCRIBE_NEEDS, 'agents', 'machine'] as const
+const NEW_NEEDS = [...SCHEDULE_NEEDS, ...DESCRIBE_NEEDS, 'agents', 'machine', 'tools'] as const
 
 export const agentNew = defineCommand({
   name: 'agent new',
@@ -91,6 +92,7 @@ export const agentNew = defineCommand({
     workspace: z.string(),
     watch: z.array(z.unknown()).describe('what it watches for changes'),
     watch_missing: z.boolean().describe('the sentence asks to watch something, and names nothing to watch'),
+    beyond_model: z.boolean().describe('its model is the offline one, which cannot do what the sentence says'),
     tools: z.array(z.string()).nullable().describe('null: all tools that the policy allows'),
     create: z
       .object({
@@ -100,22 +102,46 @@ export const agentNew = defineCommand({
       .describe('the input by which `agent new` creates exactly this agent'),
   }),
   async run(context, input, tell) {
-    const { agentId, keys, said } = await planAgent(context, input)
+    const { agentId, keys, task, said } = await planAgent(context, input)
     if (said.watch_missing)
       tell({
         kind: 'note',
         text: `Found nothing to watch in the sentence. Set it: tireless agent edit ${agentId} --watch PATH`,
         zh: `句子中没有可关注的路径。设置：tireless agent edit ${agentId} --watch PATH`,
       })
-    if (input.dry_run) {
-      const entry = await describeDefined(context, context.agentDirectory.tryAdd(agentId, keys), [])
-      return { ...entry, ...said, dry_run: true }
+    const dry_run = input.dry_run
+    if (!dry_run) {
+      context.agentDirectory.add(agentId, keys)
+      context.kernel.reloadSchedules()
     }
-    context.agentDirectory.add(agentId, keys)
-    context.kernel.reloadSchedules()
-    return { ...(await describeAgent(context, agentId)), ...said, dry_run: false }
+    const entry = dry_run
+      ? await describeDefined(context, context.agentDirectory.tryAdd(agentId, keys), [])
+      : await describeAgent(context, agentId)
+    const beyond_model = isBeyondModel(context, entry.uses_model, task)
+    if (beyond_model) tell({ kind: 'note', ...BEYOND_MODEL })
+    return { ...entry, ...said, beyond_model, dry_run }
   },
 })
+
+const BEYOND_MODEL = {
+  text:
+    'The offline model cannot do this: it follows fixed rules, and would only write down what the agent sees. ' +
+    'Set a model: on the page in Settings → Models, or see tireless models list',
+  zh:
+    '离线模型做不了这件事：它按固定的规则工作，只会把智能体看到的内容写下来。' +
+    '请设置一个模型：在页面的“设置 → 模型”里，或见 tireless models list',
+}
+
+function isBeyondModel({ models, tools }: Needs<'models' | 'tools'>, model: string, task: string): boolean {
+  if (!isOfflineModel(model)) return false
+  const offered = tools().filter(({ isOffered }) => isOffered)
+  return (
+    models.get(model).canDo?.(
+      task,
+      offered.map(({ name }) => name),
+    ) === false
+  )
+}
 
 /** Contract: what `agent new` writes and says; a dry run says it and writes nothing. */
 async function planAgent(
@@ -125,7 +151,8 @@ async function planAgent(
   const parsed = parseSentence(sentence)
   const watched = await findWatched(context, parsed, watch, here)
   const agentId = id ?? freeId(context, parsed.id)
-  const prompt = writePromptForSentence(sentence, watched !== undefined)
+  const task = taskOf(context, sentence)
+  const prompt = writePromptForSentence(task, watched !== undefined)
   const wanted = { sentence, schedule, model, prompt, yes: yes || dry_run }
   const { spec, ...summary } = await planSchedule(context, wanted)
   const workspace = `workspaces/${agentId}`
@@ -141,7 +168,7 @@ async function planAgent(
     watch_missing: watched === undefined && (parsed.watches || parsed.repository),
     create: { sentence, id: agentId, schedule: scheduleOption(spec), model, watch, here, yes: true as const },
   }
-  return { agentId, keys, said }
+  return { agentId, keys, task, said }
 }
 
 const switchCommand = (name: 'agent enable' | 'agent disable', summary: string, enabled: boolean) =>

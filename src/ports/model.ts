@@ -59,6 +59,11 @@ export interface Model {
     request: ModelRequest,
     options: { readonly signal: AbortSignal; readonly onText?: (text: string) => void },
   ): Promise<ModelAnswer>
+  /**
+   * Contract: whether the model does what the task says; `tools`: the names of the tools that it may call. Absent: the
+   * model understands language, so only its answer shows it.
+   */
+  canDo?(task: string, tools: readonly string[]): boolean
 }
 
 /** Adds models of a user's own; a configuration names them like any others (`mine/fast`). */

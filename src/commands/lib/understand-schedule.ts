@@ -11,8 +11,9 @@ import { parseSchedule } from '../../kernel/schedule/schedule.ts'
 import { localZone, wallTime } from '../../kernel/schedule/time-zone.ts'
 import { iso } from '../../ports/clock.ts'
 import { describeSchedule } from '../../schedule-words/describe-schedule.ts'
-import type { ScheduleReading } from '../../schedule-words/reading.ts'
+import type { ScheduleReading, SentenceContext } from '../../schedule-words/reading.ts'
 import { readSchedule } from '../../schedule-words/schedule-words.ts'
+import { withoutSchedule } from '../../schedule-words/without-schedule.ts'
 import type { Needs } from './context.ts'
 import { runCost } from './forecast.ts'
 
@@ -85,11 +86,17 @@ function understandOption(context: ScheduleContext, option: string): ScheduleSpe
   })
 }
 
-function readWords(context: ScheduleContext, text: string): ScheduleReading {
+const readWords = (context: ScheduleContext, text: string): ScheduleReading => readSchedule(text, readerOf(context))
+
+function readerOf(context: Needs<'clock' | 'settings'>): SentenceContext {
   const now = context.clock.now()
   const [year = 0, month = 0, date = 0, hour = 0, minute = 0] = wallTime(now, zoneOf(context)).split(/\D/).map(Number)
-  return readSchedule(text, { today: { year, month, date, hour, minute }, now })
+  return { today: { year, month, date, hour, minute }, now }
 }
+
+/** Contract: what is to be done; the schedule keeps the words that say when. */
+export const taskOf = (context: Needs<'clock' | 'settings'>, sentence: string): string =>
+  withoutSchedule(sentence, readerOf(context))
 
 function specOf(reading: ScheduleReading): ScheduleSpec | null {
   if (reading.kind !== 'schedule') return null

@@ -27,6 +27,12 @@ export const offlineModel: Model = {
     if (answer.text) onText?.(answer.text)
     return answer
   },
+  canDo(task, names) {
+    const tools = names.map((name) => ({ name, description: '', parameters: {} }))
+    const steps = parseSteps(task, tools.filter(isOwnTool))
+    const isKnown = steps.length > 0 && steps.every(({ kind }) => kind !== 'unknown')
+    return isKnown || nextPastAction(task, [], new Set(names)) !== undefined
+  },
 }
 
 interface Progress {
