@@ -21,19 +21,24 @@ interface SentenceRule {
 }
 
 // In the patterns: P is a path, T a quoted text, W a quoted or unquoted text.
-const P = `(?<path>${MARK}|它|该文件|这个文件|[\\w.~@+/-]*[\\w/])`
+const LATIN = '\\p{Script=Latin}\\p{M}\\p{N}_'
+/** Without blanks between words, only an ending such as `.md` shows where a name ends. */
+const NAME_WITH_ENDING = `[\\p{L}\\p{M}\\p{N}_.~@+/-]+?\\.[A-Za-z0-9]{1,8}(?![${LATIN}.-])`
+const P = `(?<path>${MARK}|它|该文件|这个文件|[${LATIN}.~@+/-]*[${LATIN}/]|${NAME_WITH_ENDING})`
+/** After a word such as 报告, a name has to begin visibly: 整理报告模板.md names one file and asks for no report. */
+const BEGINS = '(?<=[^\\p{Script=Han}]|[到至入为件])'
 const T = `(?<text>${MARK})`
 const W = `(?<text>${MARK}|.+)`
 const FILE = '(?<named>file)'
 const FILE_PHRASE = `(?:(?:a|the|new)\\s+)*(?:${FILE}\\s+)?(?:called\\s+|named\\s+)?`
 const WITH = '(?:with|containing|that\\s+(?:says|contains)|and\\s+(?:put|write))'
 const CONTENT = '(?:(?:the|its|this|following)\\s+)*(?:contents?|text|line|body)?(?:\\s+(?:is|in\\s+it))?'
-const ZH_FILE = '\\s*(?<named>文件)?\\s*(?:，|,)?\\s*(?:名为|叫做?|名称为)?\\s*'
+const ZH_FILE = '\\s*(?<named>文件(?!夹))?\\s*(?:，|,)?\\s*(?:名为|叫做?|名称为)?\\s*'
 const ZH_IN = '\\s*(?:文件)?的?(?:末尾|最后|结尾|后面|里面|中|里)?\\s*'
 const UNIT = '(?:milliseconds?|seconds?|secs?|minutes?|mins?|hours?|days?|ms|s|m|h|d|毫秒|秒钟?|分钟?|个?小时|天)'
 
 const rule = (patterns: readonly string[], step: SentenceRule['step']): SentenceRule => ({
-  patterns: patterns.map((pattern) => new RegExp(`^(?:${pattern})$`, 'i')),
+  patterns: patterns.map((pattern) => new RegExp(`^(?:${pattern})$`, 'iu')),
   step,
 })
 
@@ -158,7 +163,7 @@ export const SENTENCE_RULES: readonly SentenceRule[] = [
         `(?!report\\b)[\\w'’-]{1,20}\\s+){0,5}(?:report|briefing|brief)(?:\\s+` +
         `(?<text>.{1,300}?))??(?:\\s+(?:to|into|as)\\s+${FILE_PHRASE}${P})?`,
       '(?:(?:根据|基于|结合|依据|按照?)[^，,]{1,60}?)?(?:生成|撰写|编写|写|准备|整理|制作)(?:[^，,]{0,20}?)' +
-        `(?:简报|报告|日报|周报|月报|汇报)(?:到|至|，?\\s*写入|，?\\s*保存到|，?\\s*保存为)?(?:${ZH_FILE}${P})?`,
+        `(?:简报|报告|日报|周报|月报|汇报)(?:到|至|，?\\s*写入|，?\\s*保存到|，?\\s*保存为)?(?:${ZH_FILE}${BEGINS}${P})?`,
     ],
     ({ path, named, text = '', task }) =>
       path === '' || isPath(path, named)
@@ -171,7 +176,7 @@ export const SENTENCE_RULES: readonly SentenceRule[] = [
         '(?:index|catalogue|catalog|inventory)(?:\\s+of\\s+(?:' +
         '(?:all|the|your|files|folder|workspace)\\s*){1,4})?(?:\\s*(?:to|into|as|in)\\s+' +
         `${FILE_PHRASE}${P})?(?:\\s*up\\s+to\\s+date)?`,
-      `(?:生成|更新|整理|写)(?:一份)?(?:所有|全部)?文件的?(?:索引|清单)(?:到|至|，?\\s*写入|，?\\s*保存到)?(?:${ZH_FILE}${P})?`,
+      `(?:生成|更新|整理|写)(?:一份)?(?:所有|全部)?文件的?(?:索引|清单)(?:到|至|，?\\s*写入|，?\\s*保存到)?(?:${ZH_FILE}${BEGINS}${P})?`,
     ],
     ({ path, named, task }) =>
       path === '' || isPath(path, named)
