@@ -116,8 +116,8 @@ describe('E1: a new agent says when it runs', () => {
     const app = await openApp(t, { clock: clock(), yaml })
     const missing = `${freshFolder(t)}/nowhere`
     await assert.rejects(app.run('agent new', { sentence: `watch ${missing} every hour` }), {
-      code: 'usage',
-      message: /nothing to watch at this path; got \S+nowhere/,
+      code: 'not_found',
+      message: /there is no folder or file \S+nowhere, so there would be nothing to watch/,
     })
     assert.equal((await app.run('agent list', {})).items.length, 0)
   })

@@ -11,7 +11,6 @@ import {
   modelKey,
   scheduleJson,
   scheduleOption,
-  watchEntry,
 } from './lib/agent-keys.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -24,7 +23,8 @@ import {
   describeDefined,
   spendOfWeek,
 } from './lib/describe-agent.ts'
-import { type ParsedSentence, parseSentence, writePromptForSentence } from './lib/parse-agent-sentence.ts'
+import { findWatched } from './lib/find-watched.ts'
+import { parseSentence, writePromptForSentence } from './lib/parse-agent-sentence.ts'
 import { planSchedule, SCHEDULE_NEEDS, taskOf } from './lib/understand-schedule.ts'
 
 /** What `agent new` and `agent edit` say back. */
@@ -78,7 +78,7 @@ const newInput = z.object({
   here: z.string().optional().describe('folder meant by "my repo"').meta({ path: true, here: true }),
 })
 
-const NEW_NEEDS = [...SCHEDULE_NEEDS, ...DESCRIBE_NEEDS, 'agents', 'machine', 'tools'] as const
+const NEW_NEEDS = [...SCHEDULE_NEEDS, ...DESCRIBE_NEEDS, 'agents', 'machine', 'homeSetup', 'tools'] as const
 
 export const agentNew = defineCommand({
   name: 'agent new',
@@ -149,13 +149,14 @@ async function planAgent(
   { sentence, id, schedule, model, watch, here, yes, dry_run }: z.output<typeof newInput>,
 ) {
   const parsed = parseSentence(sentence)
-  const watched = await findWatched(context, parsed, watch, here)
+  const { entry: watched, workspace: found } = await findWatched(context, parsed, watch, here)
   const agentId = id ?? freeId(context, parsed.id)
   const task = taskOf(context, sentence)
-  const prompt = writePromptForSentence(task, watched !== undefined)
+  // In a folder that it watches, its reports have a place of their own, which is not watched.
+  const prompt = writePromptForSentence(task, watched !== undefined, found && `reports/${agentId}.md`)
   const wanted = { sentence, schedule, model, prompt, yes: yes || dry_run }
   const { spec, ...summary } = await planSchedule(context, wanted)
-  const workspace = `workspaces/${agentId}`
+  const workspace = found ?? `workspaces/${agentId}`
   const keys: Record<string, Json> = {
     ...(spec === null ? { only_on_change: true } : { schedule: scheduleJson(spec) }),
     ...(watched === undefined ? {} : { watch: [watched] }),
@@ -165,7 +166,7 @@ async function planAgent(
   }
   const said = {
     ...{ ...summary, workspace, tools: null, watch: watched === undefined ? [] : [watched] },
-    watch_missing: watched === undefined && (parsed.watches || parsed.repository),
+    watch_missing: watched === undefined && (parsed.watches || parsed.repository || parsed.inbox),
     create: { sentence, id: agentId, schedule: scheduleOption(spec), model, watch, here, yes: true as const },
   }
   return { agentId, keys, task, said }
@@ -198,18 +199,4 @@ function freeId(context: Needs<'agents'>, wanted: string): string {
   let n = 1
   while (taken.has(numbered(n))) n += 1
   return numbered(n)
-}
-
-/** Finds the path to watch, in this order: option --watch, path in the sentence, folder of the caller. */
-async function findWatched(
-  context: Needs<'machine'>,
-  { path, repository, thisFolder }: ParsedSentence,
-  watch: string | undefined,
-  here: string | undefined,
-): Promise<Json | undefined> {
-  if (watch !== undefined) return watchEntry(context, watch, true)
-  if (path !== null) return watchEntry(context, context.machine.fullPath(path, here), repository)
-  if (here === undefined || !(repository || thisFolder)) return undefined
-  const top = repository ? await context.machine.workTreeAt(here) : undefined
-  return top === undefined ? (thisFolder ? here : undefined) : { git: top }
 }

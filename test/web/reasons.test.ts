@@ -113,6 +113,17 @@ test('the page: why an undo is refused is said in words that lead on, in both la
   )
 })
 
+test('the page: a folder that does not exist is said in the language of the page, whatever the sentence was in', () => {
+  for (const said of [
+    'there is no folder or file ~/code (/home/me/code), so there would be nothing to watch',
+    '没有 ~/code (/home/me/code) 这个文件夹或文件，所以没有可以关注的内容; do this: 先创建它，或换一个路径',
+  ]) {
+    const english = 'There is no folder or file ~/code (/home/me/code). Create it first, or name another one.'
+    assert.equal(explainError(said, 'en'), english)
+    assert.equal(explainError(said, 'zh'), '没有 ~/code (/home/me/code) 这个文件夹或文件。请先创建它，或换一个路径。')
+  }
+})
+
 test('the page: what a run waits for names no command, because the page has a button for it', () => {
   const reason = 'send needs approval. Run: tireless approvals allow 1 (or deny)'
   for (const say of [translateReason, describeStop]) assert.equal(say(reason, 'en'), 'send needs your approval')

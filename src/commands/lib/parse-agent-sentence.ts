@@ -1,6 +1,6 @@
 /** Builds an agent from one sentence without a model: watched path, id, prompt. English and Chinese. Pure. */
 
-import { languageOf } from '../../domain/language.ts'
+import { type Language, languageOf } from '../../domain/language.ts'
 import { STANDING_TASK } from '../../domain/title.ts'
 import { withoutTimes } from '../../schedule-words/schedule-words.ts'
 
@@ -13,6 +13,9 @@ export interface ParsedSentence {
   readonly watches: boolean
   /** Whether the sentence refers to the current folder. */
   readonly thisFolder: boolean
+  /** Whether the sentence refers to the folder `inbox` of the home. */
+  readonly inbox: boolean
+  readonly language: Language
   readonly id: string
 }
 
@@ -24,9 +27,15 @@ export function parseSentence(sentence: string): ParsedSentence {
       sentence,
     ),
     thisFolder: /\b(?:this|the current) (?:folder|directory)\b|(?:这个|当前|本)(?:文件夹|目录)/i.test(sentence),
+    inbox: INBOX.test(sentence) && !MAIL.test(sentence),
+    language: languageOf(sentence),
     id: idOf(sentence),
   }
 }
+
+const INBOX = /\bmy inbox\b|\binbox folder\b|收件箱|收件文件夹|收件夹/i
+/** The inbox of a mail program is none of the home's folders. */
+const MAIL = /\be?-?mails?\b|\b(?:gmail|outlook|imap)\b|邮/i
 
 const PATH = /(?:^|[\s"'`“「(])((?:~|\.{1,2})?\/[^\s"'`”」)，。；、]+|~)/
 
@@ -74,19 +83,19 @@ const SCAFFOLD = {
     watched: 'What you watch, with the changes since your last run:\n{WATCHED}',
     state: 'Current state:\n{STATE}',
     goal: 'The goal of your owner:\n{GOAL}',
-    now: 'Do the task now. Write a report.',
+    now: (report: string) => `Do the task now. Write a report${report === '' ? '' : ` to ${report}`}.`,
   },
   zh: {
     standing: STANDING_TASK.zh,
     watched: '你关注的内容，以及上次运行以来的新变化：\n{WATCHED}',
     state: '当前状态：\n{STATE}',
     goal: '主人的目标：\n{GOAL}',
-    now: '现在完成任务所要求的事。生成一份简报。',
+    now: (report: string) => `现在完成任务所要求的事。生成一份简报${report === '' ? '' : `到 ${report}`}。`,
   },
 } as const
 
-/** The sentence, with the placeholders that an agent needs to act on it. */
-export function writePromptForSentence(sentence: string, watches: boolean): string {
+/** The sentence, with the placeholders that an agent needs to act on it. `report`: the file of its reports. */
+export function writePromptForSentence(sentence: string, watches: boolean, report = ''): string {
   const { standing, watched, state, goal, now } = SCAFFOLD[languageOf(sentence)]
-  return `${[sentence.trim(), standing, ...(watches ? [watched] : []), state, goal, now].join('\n\n')}\n`
+  return `${[sentence.trim(), standing, ...(watches ? [watched] : []), state, goal, now(report)].join('\n\n')}\n`
 }

@@ -43,12 +43,23 @@ const UNDO_SENTENCES: Readonly<Record<Language, Readonly<Record<string, (what: s
   },
 }
 
+/** The server says it in the language of the sentence, which may not be that of the page. */
+const NOTHING_THERE = [
+  /^there is no folder or file (.+), so there would be nothing to watch/s,
+  /^没有 (.+) 这个文件夹或文件，所以没有可以关注的内容/s,
+]
+const NOTHING_THERE_SENTENCES: Readonly<Record<Language, (path: string) => string>> = {
+  en: (path) => `There is no folder or file ${path}. Create it first, or name another one.`,
+  zh: (path) => `没有 ${path} 这个文件夹或文件。请先创建它，或换一个路径。`,
+}
+
 /** Contract: the text with an error that the page can say better in the words of the page; other text stays. */
 export function explainError(text: string, language: Language): string {
   const [, why, what = ''] = UNDO_REFUSED.exec(text) ?? []
   const runs = [...what.matchAll(/\brun (\w+)/g)].map(([, id]) => id).join(', ')
   if (why !== undefined) return UNDO_SENTENCES[language][why]?.(what, runs) ?? text
-  return explainBudget(text, language)
+  const path = NOTHING_THERE.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined)
+  return path === undefined ? explainBudget(text, language) : NOTHING_THERE_SENTENCES[language](path)
 }
 
 function explainBudget(text: string, language: Language): string {
