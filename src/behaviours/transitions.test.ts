@@ -90,7 +90,7 @@ describe('O1–O5: what a behaviour did to the todos decides what follows', () =
       assert.equal(describeNext(after(name, todos, more)), expected)
     })
 
-  test('O4: the reply says what was proved and what was only asserted, in the language of the answer', () => {
+  test('O4: the reply says what was proved and what was only asserted, in the language of the owner', () => {
     const todos = [todo('T001:DONE'), { ...todo('T002:DONE'), proof: 'asserted' as const }]
     const reply = (answer: string) => afterFinished('check', { ...end(answer), todos })
     const end = (answer: string): BehaviourEnd => ({
@@ -100,6 +100,14 @@ describe('O1–O5: what a behaviour did to the todos decides what follows', () =
       kind: 'end',
       answer: 'ready\n\n- T001 title of T001: proved by a check\n- T002 title of T002: asserted, not proved',
     })
-    assert.match(String((reply('好了') as { answer?: string }).answer), /T001.*检查已证明\n.*T002.*未经证明/)
+    const said = (answer: string, asked?: string): string => {
+      const next = afterFinished('check', { ...end(answer), todos, ...(asked === undefined ? {} : { asked }) })
+      return next.kind === 'end' ? next.answer : assert.fail(next.kind)
+    }
+    const [chinese, english] = [/T001.*检查已证明\n.*T002.*未经证明/, /T001.*proved by a check\n.*T002.*asserted/]
+    assert.match(said('好了'), chinese)
+    assert.match(said('Saved it as 笔记.md', 'Write my notes'), english)
+    assert.match(said('Wrote the notes for 张伟 into the file'), english)
+    assert.match(said('Done, the file is written', '写一个 notes.md'), chinese)
   })
 })

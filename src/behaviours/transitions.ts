@@ -81,7 +81,7 @@ function afterDelegation(end: BehaviourEnd): AfterBehaviour {
 }
 
 function afterCheck(end: BehaviourEnd): AfterBehaviour {
-  const { answer, todos, params } = end
+  const { todos, params } = end
   const undecided = todos.filter(({ status }) => status === 'COMPLETE')
   if (undecided.length > 0) return stay(loadPrompt('retries/behaviour.md#undecided', { todos: codesOf(undecided) }))
   const failed = todos.find(({ status }) => status === 'CHECK_FAILED' || status === 'FAILED')
@@ -91,7 +91,7 @@ function afterCheck(end: BehaviourEnd): AfterBehaviour {
   const benches = todos.filter(({ type, status }) => type === 'Bench' && status !== 'DONE')
   const others = todos.filter(({ type, status }) => type !== 'Bench' && status !== 'DONE')
   if (others.length > 0) return notReady(others)
-  if (benches.length === 0) return { kind: 'end', answer: answerWithProof(answer, todos) }
+  if (benches.length === 0) return { kind: 'end', answer: answerWithProof(end) }
   if (params.bench !== undefined) return stay(loadPrompt('retries/behaviour.md#undecided', { todos: codesOf(benches) }))
   return {
     kind: 'become',
@@ -104,7 +104,7 @@ function afterCheck(end: BehaviourEnd): AfterBehaviour {
 function afterAdjust(end: BehaviourEnd): AfterBehaviour {
   const { answer, wanted, todos, params } = end
   const round = Number(params.round ?? 1)
-  const failed = (error: string): AfterBehaviour => ({ kind: 'end', answer: answerWithProof(answer, todos), error })
+  const failed = (error: string): AfterBehaviour => ({ kind: 'end', answer: answerWithProof(end), error })
   if (wanted === 'end') return failed(answer === '' ? 'the agent gave up' : answer)
   if (round >= MAX_ROUNDS) return failed(`${params.todo} did not pass its check in ${MAX_ROUNDS} rounds`)
   const current = todos.find(({ code }) => code === params.todo)

@@ -38,6 +38,8 @@ export interface BehaviourEnd {
   readonly why: 'finished' | 'step_limit'
   /** The model's answer; empty at a step limit. */
   readonly answer: string
+  /** What the owner wrote last in this run. */
+  readonly asked?: string
   /** The behaviour that the model named. It is not given if a call of the last step failed. */
   readonly wanted?: string
   readonly params: Readonly<Record<string, string>>

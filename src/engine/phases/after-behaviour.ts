@@ -37,6 +37,7 @@ export function afterBehaviour(
     ...ended,
     todos,
     results: openResults(thread),
+    asked: thread.userMessages.findLast(({ isOwner }) => isOwner)?.text ?? '',
     stays,
     moves,
     params: entered?.params ?? {},
