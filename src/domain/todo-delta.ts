@@ -37,6 +37,8 @@ export type TodoAction = { readonly by: TodoCaller } & (
   | { readonly kind: 'evidence'; readonly code: string; readonly results: readonly CheckResult[] }
   /** Removes the todos that are not DONE. */
   | { readonly kind: 'clear' }
+  /** The run has ended: what is IN_PROGRESS is to be done again. */
+  | { readonly kind: 'release'; readonly by: { readonly kind: 'system' }; readonly reason: string }
 )
 
 /** Why a delta was refused. `legal`: the verbs that this caller can use on that todo now. */
@@ -100,7 +102,7 @@ export function writeReceipt(op_id: string, { session_id, at, actions }: TodoDel
 }
 
 function describeAction(action: TodoAction): string {
-  if (action.kind === 'add' || action.kind === 'clear') return action.kind
+  if (action.kind === 'add' || action.kind === 'clear' || action.kind === 'release') return action.kind
   return `${action.kind === 'change' ? action.verb : action.kind} ${action.code}`
 }
 
@@ -122,6 +124,7 @@ export function applyTodoDelta(todos: readonly Todo[], delta: TodoDelta): TodoOu
 function applyAction(todos: readonly Todo[], action: TodoAction, delta: TodoDelta): readonly Todo[] | TodoRefusal {
   if (action.kind === 'add') return addTodo(todos, action, delta)
   if (action.kind === 'clear') return clearTodos(todos, action.by)
+  if (action.kind === 'release') return todos.map((todo) => releaseTodo(todo, action, delta.at))
   const todo = todos.find(({ code }) => code === action.code)
   if (!todo) return { kind: 'unknown_todo', code: action.code, known: todos.map(({ code }) => code) }
   const next = changeTodo(todos, todo, action, delta.at)
@@ -159,6 +162,11 @@ function clearTodos(todos: readonly Todo[], by: TodoCaller): readonly Todo[] | T
   return todos.filter(({ status }) => status === 'DONE')
 }
 
+function releaseTodo(todo: Todo, { by, reason }: Extract<TodoAction, { kind: 'release' }>, at: string): Todo {
+  if (todo.status !== 'IN_PROGRESS') return todo
+  return enterStatus(withNote(todo, { by, verb: 'note', reason }, at), 'WAIT', reason, at)
+}
+
 const NEW_TODO = {
   status: 'WAIT',
   attempts: 0,
@@ -172,7 +180,7 @@ const NEW_TODO = {
 function changeTodo(
   todos: readonly Todo[],
   todo: Todo,
-  action: Exclude<TodoAction, { kind: 'add' | 'clear' }>,
+  action: Exclude<TodoAction, { kind: 'add' | 'clear' | 'release' }>,
   at: string,
 ): Todo | RefusedVerb {
   switch (action.kind) {

@@ -20,7 +20,7 @@ import {
 /** Rows: from; columns: to; both in the order of TODO_STATUSES. `=`: no change, `+`: allowed, `b`: only for a Bench. */
 const TABLE: Readonly<Record<TodoStatus, string>> = {
   WAIT: '=++' + '+bb',
-  IN_PROGRESS: '.=+' + '+..',
+  IN_PROGRESS: '+=+' + '+..',
   COMPLETE: '.+=' + '.++',
   FAILED: '.++' + '=..',
   CHECK_FAILED: '.++' + '+=.',

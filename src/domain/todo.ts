@@ -117,7 +117,8 @@ export const MAX_TODO_NOTES = 50
 
 const MOVES: Readonly<Record<TodoStatus, readonly TodoStatus[]>> = {
   WAIT: ['IN_PROGRESS', 'COMPLETE', 'FAILED'],
-  IN_PROGRESS: ['COMPLETE', 'FAILED'],
+  /** Back to WAIT when the run that works on it ends. */
+  IN_PROGRESS: ['COMPLETE', 'FAILED', 'WAIT'],
   COMPLETE: ['DONE', 'CHECK_FAILED', 'IN_PROGRESS'],
   FAILED: ['IN_PROGRESS', 'COMPLETE'],
   CHECK_FAILED: ['IN_PROGRESS', 'COMPLETE', 'FAILED'],
@@ -200,6 +201,10 @@ function isReady(todos: readonly TodoSummary[], todo: TodoSummary): boolean {
     openDependencies(todos, todo).length === 0
   )
 }
+
+/** Contract: as they are after the end of the run that worked on them: nobody works on any of them. */
+export const releasedTodos = (todos: readonly TodoSummary[]): readonly TodoSummary[] =>
+  todos.map((todo) => (todo.status === 'IN_PROGRESS' ? { ...todo, status: 'WAIT' } : todo))
 
 /** Todos that sub-agents work on now. */
 export const delegatedTodos = <T extends TodoSummary>(todos: readonly T[]): readonly T[] =>

@@ -18,6 +18,7 @@ import {
   type RunEnd,
   recordRunEnd,
   releaseRun,
+  releaseTodoOps,
   type StepOutcome,
   settleRunOps,
 } from './commit.ts'
@@ -171,7 +172,7 @@ async function closePreviousRun(claim: ClaimedRun): Promise<readonly Op[]> {
   const next = infraFailure(`run ${run_id} ended without a record in its journal`)
   const ops = await closeOpenTurn(claim, next)
   recordRunEnd(claim, run_id, next)
-  return ops
+  return [...ops, ...releaseTodoOps(claim, run_id)]
 }
 
 /** A run that was woken without input parks again. A dispatch that never had any input is done. */

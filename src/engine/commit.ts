@@ -6,6 +6,7 @@
 import type { Next } from '../domain/decision.ts'
 import { assertNever, asTirelessError } from '../domain/error.ts'
 import type { Patch } from '../domain/json-patch.ts'
+import { type Language, languageOf } from '../domain/language.ts'
 import { dispatchEndOf, type StopReason } from '../domain/stop-reason.ts'
 import type { Wait } from '../domain/wait.ts'
 import type { Op } from '../ports/store.ts'
@@ -140,7 +141,22 @@ export async function settleRunOps(run: ClaimedRun, next: RunEnd): Promise<reado
     ...(report && { report }),
     now: engine.clock.now(),
   }
-  return [settle, ...(await replyOps(run, next))]
+  return [...releaseTodoOps(run, run.dispatch.dispatch_id), settle, ...(await replyOps(run, next))]
+}
+
+const RELEASED: Readonly<Record<Language, string>> = {
+  en: 'The run that worked on it ended before it was finished.',
+  zh: '处理它的运行在完成之前就结束了。',
+}
+
+/** Contract: the todos that a run worked on are open again after its end; nothing for a session without open todos. */
+export function releaseTodoOps({ engine, thread, dispatch }: ClaimedRun, run_id: string): readonly Op[] {
+  if (thread.work.todos.every(({ status }) => status === 'DONE')) return []
+  const asked = thread.userMessages.findLast(({ isOwner }) => isOwner)?.text ?? ''
+  const action = { kind: 'release', by: { kind: 'system' }, reason: RELEASED[languageOf(asked)] } as const
+  const { session_id } = dispatch
+  const op_id = `${run_id}:end:${thread.head}`
+  return [{ op: 'todos', op_id, session_id, actions: [action], now: engine.clock.now() }]
 }
 
 /** Marks the turn's input as read. It stays unread if neither the model nor the behaviour has decided on it. */

@@ -135,6 +135,25 @@ export const todoConformance: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'O8: what a run worked on is released at its end, once, and nothing else changes',
+    async run(store) {
+      await enqueueInStore(store, newTestDispatch('one'))
+      await apply(store, 'a', [
+        add(),
+        add(),
+        add(),
+        change('T001', 'start'),
+        change('T001', 'done'),
+        change('T002', 'start'),
+      ])
+      const release = { kind: 'release', by: { kind: 'system' }, reason: 'the run ended' } as const
+      assert.deepEqual((await apply(store, 'b', [release])).changed, ['T002'])
+      assert.deepEqual(await statuses(store), ['T001 COMPLETE', 'T002 WAIT', 'T003 WAIT'])
+      assert.equal((await store.todo('session-one', 'T002'))?.notes.at(-1)?.text, 'the run ended')
+      assert.deepEqual((await apply(store, 'c', [release])).changed, [])
+    },
+  },
+  {
     name: 'case 88: sessions have their own todos and codes',
     async run(store) {
       const [one, two] = [newTestDispatch('one', { workspace: '/a' }), newTestDispatch('two', { workspace: '/b' })]

@@ -8,6 +8,7 @@ import { answeredApprovalId } from '../../domain/approval.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import type { Json } from '../../domain/json.ts'
 import { applyPatch } from '../../domain/json-patch.ts'
+import { releasedTodos } from '../../domain/todo.ts'
 import { nonceOf } from '../../prompt-compiler/data-fence.ts'
 import {
   approvedMessage,
@@ -42,6 +43,8 @@ export function foldRecord(thread: SessionThread, record: JournalRecord): void {
         behaviourSteps: 0,
         stays: 0,
         isAsked: false,
+        // The end of the run before has released them in the store.
+        todos: releasedTodos(thread.work.todos),
       })
       Object.assign(thread, {
         run_id: record.run_id,

@@ -4,13 +4,14 @@
  */
 
 import type { Todo, TodoStatus } from '../../../src/domain/todo.ts'
+import type { TodoAction } from '../../../src/domain/todo-delta.ts'
 import type { Batch, BatchOutcome } from '../../../src/ports/store.ts'
 import type { World } from '../world.ts'
 
 /** The table of docs/behaviours.md and O8, written down a second time. */
 const LEGAL: Readonly<Record<TodoStatus, readonly TodoStatus[]>> = {
   WAIT: ['IN_PROGRESS', 'COMPLETE', 'FAILED'],
-  IN_PROGRESS: ['COMPLETE', 'FAILED'],
+  IN_PROGRESS: ['COMPLETE', 'FAILED', 'WAIT'],
   COMPLETE: ['DONE', 'CHECK_FAILED', 'IN_PROGRESS'],
   FAILED: ['IN_PROGRESS', 'COMPLETE'],
   CHECK_FAILED: ['IN_PROGRESS', 'COMPLETE', 'FAILED'],
@@ -43,7 +44,7 @@ export class Todos {
       const now = this.#read(session_id)
       this.#bySession.set(session_id, now)
       for (const todo of now) {
-        const moves = actions.filter((action) => action.kind === 'change' && action.code === todo.code).length
+        const moves = actions.filter((action) => movesTodo(action, todo.code)).length
         this.#checkMove(session_id, before.get(todo.code), todo, moves)
       }
       for (const code of before.keys())
@@ -86,6 +87,9 @@ export class Todos {
     this.#world.fail('todo moves', `${session_id}: ${message}`)
   }
 }
+
+const movesTodo = (action: TodoAction, code: string): boolean =>
+  action.kind === 'release' || (action.kind === 'change' && action.code === code)
 
 function canReach(type: Todo['type'], from: TodoStatus, to: TodoStatus, moves: number): boolean {
   const legal = [...LEGAL[from], ...(type === 'Bench' && from === 'WAIT' ? LEGAL_FOR_BENCH : [])]

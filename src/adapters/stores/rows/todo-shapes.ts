@@ -68,6 +68,7 @@ export const todosOpShape = storedObject({
       baseline: storedObject({ by, code: storedText, results: listOf(checkResult) }),
       evidence: storedObject({ by, code: storedText, results: listOf(checkResult) }),
       clear: storedObject({ by }),
+      release: storedObject({ by, reason: storedText }),
     }),
   ),
 })
