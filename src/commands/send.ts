@@ -10,6 +10,7 @@ import { commitOne } from '../ports/store.ts'
 import { logChatMessage } from './lib/chat-log.ts'
 import { defineCommand } from './lib/command.ts'
 import { asksSomething, CONVERSATION_NEEDS, type ConversationNeeds, submitMessage } from './lib/conversation.ts'
+import { asksWhatIsPossible } from './lib/offline-help.ts'
 import { enqueueTask } from './queue.ts'
 
 /** The chat of a message that names none. */
@@ -94,6 +95,7 @@ async function deliver(context: ConversationNeeds, message: OwnerInput) {
 /** Without a model, everything that is neither a question nor an answer is a task. */
 async function isTaskForRules({ models, store }: ConversationNeeds, { reply_to }: Chat, text: string) {
   if (!isOfflineModel((await models.choice()).id) || asksSomething(text)) return false
+  if (asksWhatIsPossible(text)) return false
   return matchExpectation(text, await readExpectations(store, reply_to)).kind === 'none'
 }
 

@@ -60,10 +60,11 @@ const TEXTS = {
 /** About the present and what comes; a time in the question changes nothing. */
 const TIMELESS: ReadonlySet<QuestionKind> = new Set<QuestionKind>(['waits', 'next', 'agents'])
 
-export async function answerByRule(sources: PastSources, text: string): Promise<RuleAnswer> {
+/** `onPage`: the answer is read on the page. */
+export async function answerByRule(sources: PastSources, text: string, onPage = false): Promise<RuleAnswer> {
   const now = sources.now()
   const question = readQuestion(text, now, sources.clock())
-  const voice: Voice = { language: question.language, clock: sources.clock(), now }
+  const voice: Voice = { language: question.language, clock: sources.clock(), now, onPage }
   const { kind, period: reading } = question
   const texts = TEXTS[voice.language]
   const refuse = (why: string): RuleAnswer => ({ text: why, kind, period: undefined, label: CLEAN_LABEL })

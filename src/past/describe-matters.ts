@@ -1,4 +1,4 @@
-/** Says what waits for the owner, with the commands to type, and what comes next. Pure. */
+/** Says what waits for the owner, with the commands to type or the place on the page, and what comes next. Pure. */
 
 import type { Language } from '../domain/language.ts'
 import { shortId } from '../domain/short-id.ts'
@@ -16,6 +16,7 @@ interface Texts {
   since(when: string): string
   until(when: string): string
   type(command: string): string
+  readonly place: string
   leftOut(count: number): string
   queue(pending: number, running: number): string
   readonly nothingNext: string
@@ -37,6 +38,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     since: (when) => `since ${when}`,
     until: (when) => `until ${when}`,
     type: (command) => `type: tireless ${command}`,
+    place: 'You can answer, retry or dismiss each of them in “Needs you”.',
     leftOut: (count) => `… and ${count} more, which are left out here.`,
     queue: (pending, running) => `In the queue: ${pending} pending, ${running} running.`,
     nothingNext: 'Nothing is planned: no schedule has a next beat, and the queue is empty.',
@@ -56,6 +58,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     since: (when) => `自 ${when}`,
     until: (when) => `到 ${when} 为止`,
     type: (command) => `请输入：tireless ${command}`,
+    place: '可以在“等你处理”里逐项回答、重试或不再处理。',
     leftOut: (count) => `……还有 ${count} 项，这里没有列出。`,
     queue: (pending, running) => `队列：${pending} 个待运行，${running} 个运行中。`,
     nothingNext: '没有计划：没有一个日程还有下一次，队列也是空的。',
@@ -76,6 +79,7 @@ export function describeMatters(open: OpenMatters, voice: Voice): string {
   return [
     forOwner.length === 0 ? texts.nothing : texts.waits,
     ...forOwner.map((matter) => describeMatter(matter, voice)),
+    ...(voice.onPage && forOwner.length > 0 ? [texts.place] : []),
     ...(parked.length > 0 ? [texts.others, ...parked.map((matter) => describeMatter(matter, voice))] : []),
     ...(open.left_out > 0 ? [texts.leftOut(open.left_out)] : []),
     ...describeOpenTodos(open.todos, voice),
@@ -97,7 +101,7 @@ function describeMatter(
   return [
     `- ${who} — ${texts.kinds[kind]} (${shortId(id)}, ${times.join(', ')})`,
     ...(text === '' ? [] : [`  “${text.length > MAX_ABOUT ? `${text.slice(0, MAX_ABOUT)}…` : text}”`]),
-    ...commands.map((command) => `  ${texts.type(command)}`),
+    ...(voice.onPage ? [] : commands.map((command) => `  ${texts.type(command)}`)),
   ].join('\n')
 }
 

@@ -9,6 +9,8 @@ export interface Voice {
   readonly language: Language
   readonly clock: WallClock
   readonly now: number
+  /** The reader is on the page, which has places and buttons instead of commands. */
+  readonly onPage?: boolean
 }
 
 const WEEKDAYS = {

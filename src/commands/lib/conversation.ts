@@ -1,14 +1,15 @@
 /** Messages of the owner, from any place: what they do is committed once, and an immediate reply with it. */
 
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
-import { type Language, languageOf } from '../../domain/language.ts'
-import type { Chat, OwnerMessage } from '../../kernel/conversation/front-session.ts'
+import { languageOf } from '../../domain/language.ts'
+import { type Chat, namedChat, type OwnerMessage } from '../../kernel/conversation/front-session.ts'
 import { type Reception, receiveMessage } from '../../kernel/conversation/receive-message.ts'
 import { answerByRule } from '../../past/answer-by-rule.ts'
 import { readQuestion } from '../../past/question.ts'
 import { isOfflineModel } from '../../ports/model.ts'
 import { commitOne, type Op, type OpResults } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
+import { asksWhatIsPossible, sayNotPossible, sayWhatIsPossible } from './offline-help.ts'
 
 export const CONVERSATION_NEEDS = [
   ...(['agents', 'clock', 'ids', 'kernelId', 'models', 'past', 'prepareWorkspace', 'redact', 'store'] as const),
@@ -46,7 +47,7 @@ export async function submitMessage(
   for (let tried = 0; tried < TRIES; tried += 1) {
     const reception = await receiveMessage(context, chat, said, {
       isNew: (text) => isPastQuestion(context, text),
-      answerAtOnce: (text) => answerOffline(context, text),
+      answerAtOnce: (text) => answerOffline(context, chat, text),
     })
     try {
       return await commitReception(context.store, reception, delivery)
@@ -73,25 +74,20 @@ const isPastQuestion = ({ past }: ConversationNeeds, text: string): boolean =>
   asksSomething(text) && readQuestion(text, past.now(), past.clock()).kind !== undefined
 
 /** Without a model, questions about the past are answered by rule, and everything else by what is possible. */
-async function answerOffline({ past, models, redact }: ConversationNeeds, text: string): Promise<string | undefined> {
+async function answerOffline(
+  { past, models, redact }: ConversationNeeds,
+  { front }: Chat,
+  text: string,
+): Promise<string | undefined> {
   if (!isOfflineModel((await models.choice()).id)) return undefined
-  const { text: answer, kind } = await answerByRule(past, text)
-  return kind === undefined ? OFFLINE[languageOf(text)] : redact(answer)
+  const onPage = front === PAGE.front
+  if (asksWhatIsPossible(text)) return sayWhatIsPossible(languageOf(text), onPage)
+  const { text: answer, kind } = await answerByRule(past, text, onPage)
+  return kind === undefined ? sayNotPossible(languageOf(text), onPage) : redact(answer)
 }
 
-const OFFLINE: Readonly<Record<Language, string>> = {
-  en: [
-    'No model is configured, so I cannot work on this. I can still answer from the records: what I did, what it cost,',
-    'what failed, what changed, what waits for you (for example: "what did you do yesterday?").',
-    'Simple tasks run with `tireless run "create a.txt with the content hello"`.',
-    'To talk freely, set a key such as ANTHROPIC_API_KEY, or see `tireless models list`.',
-  ].join(' '),
-  zh: [
-    '还没有配置模型，所以我不能做这件事。我仍可以根据记录回答：做了什么、花了多少、什么失败了、改了什么、什么在等你',
-    '（例如：“你昨天做了什么？”）。简单任务可用 `tireless run "create a.txt with the content hello"`。',
-    '要自由对话，请设置 ANTHROPIC_API_KEY 之类的密钥，或查看 `tireless models list`。',
-  ].join(''),
-}
+/** The chat of the page. */
+const PAGE = namedChat('page')
 
 async function commitReception(
   store: ConversationNeeds['store'],

@@ -3,6 +3,7 @@
  */
 
 import { assertNever } from '../../../domain/error.ts'
+import { OFFLINE_SENTENCES } from '../../../domain/offline-sentences.ts'
 import { truncateText } from '../../../domain/truncate.ts'
 import { isChinese } from './clauses.ts'
 import { type Attempt, nextStepAction, type StepAction } from './next-call.ts'
@@ -26,14 +27,6 @@ const ENGLISH = {
   cut: '… (truncated)',
   more: 'The other sentences of the task: not understood, nothing was done.',
   beyond: (words: string) => `; NOT UNDERSTOOD in it: ${words}`,
-  known: [
-    'It understands these sentences, one per line (and skips sentences with "not", "if", "or" or "every"):',
-    '- create a file NAME with the content "TEXT" · write "TEXT" to NAME · create NAME: TEXT up to the end of the line',
-    '- append the line "TEXT" to NAME · read NAME · list the files in FOLDER',
-    '- write a report · write an index of the files to NAME',
-    '- run `COMMAND`, with the backquotes, or a block of ```bash · wait 10 minutes · wait for a message',
-    '- call a tool of your own by its name, with its arguments in quotes: use NAME "TEXT"',
-  ],
 }
 
 const CHINESE: typeof ENGLISH = {
@@ -49,14 +42,6 @@ const CHINESE: typeof ENGLISH = {
   cut: '……（在此截断）',
   more: '任务的其他句子：看不懂，没有做。',
   beyond: (words) => `；其中看不懂的：${words}`,
-  known: [
-    '它看得懂的句子，一句或一行一件事（含有“不”、“如果”、“或者”、“每”的句子一律不动）：',
-    '- 创建文件 NAME，内容为“TEXT” · 把“TEXT”写入 NAME · 创建文件 NAME：直到行末的 TEXT',
-    '- 在 NAME 末尾追加一行“TEXT” · 读取 NAME · 列出 FOLDER 目录下的文件',
-    '- 生成简报 · 整理文件索引到 NAME：根据所给的数据和文件',
-    '- 运行命令 `COMMAND`（带反引号），或 ```bash 代码块 · 等待10分钟 · 等待用户消息',
-    '- 用名字调用你自己的工具，参数放在引号里：使用 NAME “TEXT”',
-  ],
 }
 
 /** The summary heading that unattended tasks ask for. */
@@ -83,7 +68,10 @@ export function buildFinalAnswer(steps: readonly StepProgress[], tools: Readonly
     })
   if (uncited.size > 0) lines.push(texts.more)
   const opening = steps.length === 0 ? [texts.noTask] : unknown.length === steps.length ? [texts.nothing] : []
-  const closing = (unknown.length > 0 && !makesReport) || steps.length === 0 ? ['', ...texts.known] : []
+  const closing =
+    (unknown.length > 0 && !makesReport) || steps.length === 0
+      ? ['', ...OFFLINE_SENTENCES[isChinese(task) ? 'zh' : 'en']]
+      : []
   const [heading] = SUMMARY.exec(task) ?? []
   return [...(heading ? [heading] : []), ...opening, ...lines, ...closing].join('\n')
 }
