@@ -20,6 +20,14 @@ export function writeDuration(ms: number): string {
   return `${ms / size}${unit}`
 }
 
+const UNIT_WORDS = { ms: 'millisecond', s: 'second', m: 'minute', h: 'hour', d: 'day' } as const
+
+/** The same in words: `2 hours`, `90 minutes`. */
+export function sayDuration(ms: number): string {
+  const [, count = '', unit = 'ms'] = /^(\S+?)([a-z]+)$/.exec(writeDuration(ms)) ?? []
+  return `${count} ${UNIT_WORDS[unit as keyof typeof UNIT_WORDS]}${count === '1' ? '' : 's'}`
+}
+
 /** Epoch ms of an ISO date, or of a duration from `now`. Undefined if the text is neither, or out of range. */
 export function parseInstant(text: string, now: number): number | undefined {
   const duration = parseDuration(text)

@@ -8,7 +8,9 @@ import { refuseConflicts } from '../../src/commands/lib/undo-conflicts.ts'
 import { describeLoss, LOSS_REMEDY } from '../../src/domain/lost-commits.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../../src/domain/stop-reason.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../../src/domain/unreadable-row.ts'
+import { timeLimitEnd } from '../../src/engine/phases/check-stop.ts'
 import { failingResidents } from '../../src/kernel/residents/resident-notes.ts'
+import { describeError } from '../../web/src/texts/error-reasons.ts'
 import { explainError, sayTitle } from '../../web/src/texts/errors.ts'
 import { describeFailureClass, describeOrigin, describeStop, translateReason } from '../../web/src/texts/reasons.ts'
 
@@ -122,6 +124,36 @@ test('the page: a folder that does not exist is said in the language of the page
     assert.equal(explainError(said, 'en'), english)
     assert.equal(explainError(said, 'zh'), '没有 ~/code (/home/me/code) 这个文件夹或文件。请先创建它，或换一个路径。')
   }
+})
+
+test('the page: errors read alike in all places, without codes, and in Chinese as a whole where they are known', () => {
+  const refused = 'fake/fake-1: the provider refuses the request; got 400 no such field; do this: look'
+  const chinese: readonly (readonly [error: string, said: string])[] = [
+    [`model_refused: ${refused}`, 'fake/fake-1：服务商拒绝了请求（400 no such field）'],
+    [
+      `**Not finished.** ${refused}\n\nmore`,
+      '**没有完成。** fake/fake-1：服务商拒绝了请求（400 no such field）\n\nmore',
+    ],
+    ['the run exceeded its time limit of 1800000 ms', '超过了时间上限 30 分钟'],
+    [timeLimitEnd({ ms: 1_800_000 } as Parameters<typeof timeLimitEnd>[0]).error ?? '', '超过了时间上限 30 分钟'],
+    ['T001 did not pass its check in 3 rounds', 'T001 做了 3 轮，仍没有通过检查'],
+    ['the timeout is not valid; got soon; expected a duration', '“soon”不是时长，请写成 30m、2h、1d 这样。'],
+    ['the address is not valid', '地址不对。它以 http:// 或 https:// 开头。'],
+  ]
+  for (const [error, said] of chinese)
+    for (const say of [explainError, describeError, translateReason]) assert.equal(say(error, 'zh'), said)
+  assert.equal(
+    explainError(`model_refused: ${refused}`, 'en'),
+    'fake/fake-1: the provider refuses the request (400 no such field)',
+  )
+  assert.equal(
+    explainError('the run exceeded its time limit of 1800000 ms', 'en'),
+    'the run exceeded its time limit of 30 minutes',
+  )
+  assert.equal(explainError('Notes: all is well', 'zh'), 'Notes: all is well', 'an answer stays as it is')
+  assert.match(describeStop('model_limited: slow', 'zh'), /稍后重试/)
+  const skill = 'the skill invoices changed after its approval and is disabled. Review it with tireless skills scan'
+  assert.match(translateReason(skill, 'zh'), /^技能 invoices 在批准后/)
 })
 
 test('the page: what a run waits for names no command, because the page has a button for it', () => {

@@ -99,7 +99,10 @@ const workChecks = async (
     const open = await context.store.unknowns({ status: 'open' })
     return open.length === 0
       ? good('none open')
-      : bad(`${open.length} open`, 'list them: tireless unknowns list; then: tireless unknowns resolve ID --as …')
+      : bad(
+          `${open.length === 1 ? '1 interrupted call is' : `${open.length} interrupted calls are`} unclear`,
+          'list them: tireless unknowns list; then: tireless unknowns resolve ID --as …',
+        )
   }),
   await check('orphaned work', async () => {
     const running = await context.store.dispatches({ status: 'running', limit: MAX_ROWS })

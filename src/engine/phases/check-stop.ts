@@ -7,6 +7,7 @@
 
 import { clipText } from '../../domain/clean-summary.ts'
 import type { Decision, Next, Verdict } from '../../domain/decision.ts'
+import { sayDuration } from '../../domain/duration.ts'
 import type { Json } from '../../domain/json.ts'
 import { AGENT_RESULT } from '../../domain/sub-agent.ts'
 import type { Budget } from '../../domain/task.ts'
@@ -222,7 +223,8 @@ function endByInterruption({ signal, overrides: wishes }: Run): End | undefined 
 }
 
 export function timeLimitEnd({ ms }: Budget): End {
-  return { kind: 'end', stop_reason: 'budget_time', error: `the run exceeded its time limit of ${ms} ms` }
+  const error = `the run exceeded its time limit of ${sayDuration(ms ?? 0)}`
+  return { kind: 'end', stop_reason: 'budget_time', error }
 }
 
 function endByStagnation(thread: SessionThread): End | undefined {

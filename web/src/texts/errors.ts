@@ -1,6 +1,7 @@
 /** Errors and titles of the server, in the words of the page: no commands for a terminal, no machine names. */
 
 import { type Language, money } from '../format.ts'
+import { describeCode } from './error-codes.ts'
 
 /** Several parts of the page say it, so the text is the server's, word for word. */
 const OUT_OF_MONEY = new RegExp(
@@ -53,13 +54,32 @@ const NOTHING_THERE_SENTENCES: Readonly<Record<Language, (path: string) => strin
   zh: (path) => `没有 ${path} 这个文件夹或文件。请先创建它，或换一个路径。`,
 }
 
+/** Values that people typed. */
+const WRONG_VALUES: readonly (readonly [RegExp, Readonly<Record<Language, string>>])[] = [
+  [
+    /^the (?:timeout|cooldown) is not valid; got (.+); expected .*$/s,
+    { en: '“$1” is no length of time. Write it like 30m, 2h or 1d.', zh: '“$1”不是时长，请写成 30m、2h、1d 这样。' },
+  ],
+  [
+    /^(?:channel_refused: )?the address is not valid$/,
+    {
+      en: 'The address is not valid. It begins with http:// or https://.',
+      zh: '地址不对。它以 http:// 或 https:// 开头。',
+    },
+  ],
+]
+
 /** Contract: the text with an error that the page can say better in the words of the page; other text stays. */
 export function explainError(text: string, language: Language): string {
   const [, why, what = ''] = UNDO_REFUSED.exec(text) ?? []
   const runs = [...what.matchAll(/\brun (\w+)/g)].map(([, id]) => id).join(', ')
   if (why !== undefined) return UNDO_SENTENCES[language][why]?.(what, runs) ?? text
   const path = NOTHING_THERE.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined)
-  return path === undefined ? explainBudget(text, language) : NOTHING_THERE_SENTENCES[language](path)
+  if (path !== undefined) return NOTHING_THERE_SENTENCES[language](path)
+  const wrong = WRONG_VALUES.find(([pattern]) => pattern.test(text))
+  if (wrong) return text.replace(wrong[0], wrong[1][language])
+  const said = explainBudget(text, language)
+  return said === text ? describeCode(text, language) : said
 }
 
 function explainBudget(text: string, language: Language): string {

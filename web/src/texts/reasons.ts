@@ -54,8 +54,12 @@ const WITHOUT_COMMAND: readonly (readonly [RegExp, string])[] = [
   [/^(it is unknown whether \S+ took effect)\. Run: .*$/s, '$1'],
 ]
 
-export function translateReason(reason: string, language: Language): string {
-  if (language === 'zh') return inChinese(reason)
+export function translateReason(text: string, language: Language): string {
+  if (language === 'zh') {
+    const chinese = inChinese(text)
+    return chinese === text ? explainError(text, 'zh') : chinese
+  }
+  const reason = explainError(text, 'en')
   const said = withoutCommand(reason)
   return said === reason ? `${reason.charAt(0).toUpperCase()}${reason.slice(1)}` : said
 }
@@ -68,7 +72,8 @@ function inChinese(reason: string): string {
   const [pattern, text] = [...CHINESE, ...CHINESE_STATES].find(([each]) => each.test(reason)) ?? []
   if (pattern && text) return reason.replace(pattern, text)
   const parts = reason.split('; ')
-  return parts.length > 1 ? parts.map(inChinese).join('；') : reason
+  const said = parts.length > 1 ? parts.map(inChinese) : parts
+  return said.some((part, at) => part !== parts[at]) ? said.join('；') : reason
 }
 
 /** Where the destination of a call comes from. */
@@ -128,6 +133,7 @@ export function describeOutcome(status: string, outcome: string, language: Langu
 /** Contract: the words for a stop reason, a wait or an idle cycle, as a part of a line; an error stays as it is. */
 export function describeStop(reason: string, language: Language): string {
   if (Object.hasOwn(ENDINGS, reason)) return ENDINGS[reason as StopReason][language]
-  const said = explainError(reason, language)
-  return language === 'en' ? withoutCommand(said) : inChinese(said)
+  // A wait says more than its error: that it is tried again.
+  const said = language === 'en' ? withoutCommand(reason) : inChinese(reason)
+  return said === reason ? explainError(reason, language) : said
 }

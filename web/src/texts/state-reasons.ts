@@ -59,6 +59,14 @@ const DEGRADED: readonly (readonly [RegExp, string])[] = [
   ],
   [/^(.*) could not be written; the current (.*) is in (.*)$/s, '$1 无法写入；当前的 $2 在 $3'],
   [
+    /^the skill (\S+) changed after its approval and is disabled\. Review it with .*$/s,
+    '技能 $1 在批准后改动过，已停用。请用 `tireless skills scan` 查看，再运行 `tireless skills approve`。',
+  ],
+  [
+    /^the skill (\S+) is approved but cannot be used: (.*)\. Review it with .*$/s,
+    '技能 $1 已批准但无法使用：$2。请用 `tireless skills scan` 查看，再运行 `tireless skills approve`。',
+  ],
+  [
     /^(.*) changed after its approval and is disabled\. Review it with .*$/s,
     '$1 在批准后改动过，已停用。请用 `tireless skills scan` 查看，再运行 `tireless skills approve`。',
   ],
