@@ -245,6 +245,18 @@ describe('documents that must be accepted', () => {
     assert.equal(file(), replaceBlock('# mine\n', renderTestBlock('c1')))
   })
 
+  test('E2: a file that comes with a new home, and has only a comment, counts as no edit of the owner', async (t) => {
+    const { documents, edit } = await createFixture(t)
+    edit('<!-- What your agents should know. -->\n')
+    assert.match((await documents.read('STATE.md'))?.text ?? '', /^<!-- What/)
+    edit('<!-- What your agents should know. -->\nI like tea.\n')
+    await documents.read('STATE.md')
+    edit('<!-- only a comment again -->\n')
+    await documents.read('STATE.md')
+    const written = (await documents.versions('STATE.md', 9)).map(({ author, reason }) => `${author}: ${reason}`)
+    assert.deepEqual(written, ['owner: edited as a file', 'owner: edited as a file', 'system: seed'])
+  })
+
   test('I7: a write into a replaced file is not trusted either: it is saved as a copy', async (t) => {
     const { documents, state, file, beside } = await createSeeded(t)
     const handle = fs.openSync(state, 'r+')

@@ -8,7 +8,7 @@ import { TirelessError } from '../../domain/error.ts'
 import type { EditOutcome } from '../../ports/documents.ts'
 import type { Problems, ReportEvent } from './degraded.ts'
 import type { DocumentFiles } from './files.ts'
-import { isBlank, mergeFileEdit } from './merge-edit.ts'
+import { isBlank, isOnlyComment, mergeFileEdit } from './merge-edit.ts'
 import { type DocumentFileContent, sha256 } from './read-file.ts'
 import type { LateEdit } from './replaced-files.ts'
 import type { DocumentVersions } from './versions.ts'
@@ -114,7 +114,9 @@ export class FileSync {
         return 'clash'
       }
       if (late && merged === latest?.text) return 'none'
-      const by = { author: 'owner', reason: 'edited as a file' }
+      // A new home comes with files that only say what to write into them.
+      const isSeed = latest === undefined && isOnlyComment(merged)
+      const by = isSeed ? { author: 'system', reason: 'seed' } : { author: 'owner', reason: 'edited as a file' }
       if (await this.#versions.add(name, latest, merged, by, late ? undefined : text)) return 'taken'
     }
   }

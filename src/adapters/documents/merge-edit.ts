@@ -1,3 +1,6 @@
+/** Whether the text has comments of HTML and nothing else. */
+export const isOnlyComment = (text: string): boolean => !isBlank(text) && isBlank(text.replace(/<!--[\s\S]*?-->/g, ''))
+
 /** Validates, merges, reverts and redacts texts of documents. Pure. */
 
 import { applyLineChanges, diffLines, linesWithBreaks } from '../../domain/diff.ts'

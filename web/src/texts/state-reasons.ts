@@ -63,6 +63,10 @@ const DEGRADED: readonly (readonly [RegExp, string])[] = [
     '技能 $1 在批准后改动过，已停用。请用 `tireless skills scan` 查看，再运行 `tireless skills approve`。',
   ],
   [
+    /^the skill (\S+) of (\S+) changed after its approval and is disabled\. Review it with .*$/s,
+    '$2 的技能 $1 在批准后改动过，已停用。请用 `tireless skills scan` 查看，再运行 `tireless skills approve`。',
+  ],
+  [
     /^the skill (\S+) is approved but cannot be used: (.*)\. Review it with .*$/s,
     '技能 $1 已批准但无法使用：$2。请用 `tireless skills scan` 查看，再运行 `tireless skills approve`。',
   ],
