@@ -9,8 +9,8 @@ const WORDS = {
 } as const satisfies Record<Language, Record<string, string>>
 
 /**
- * Contract: the answer and one line per todo, in the language of what the owner asked, else of the answer; without todos
- * the answer alone.
+ * Contract: the answer and one line per todo, in the language of what the owner asked, else of the answer; without
+ * todos the answer alone.
  */
 export function answerWithProof({
   answer,

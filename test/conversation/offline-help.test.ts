@@ -12,7 +12,7 @@ const WHAT = [
 const OTHER = ['what did you do today?', 'what can you do about the failed run of yesterday?', '你今天做了什么？']
 
 describe('a chat without a model', () => {
-  test('E5: a greeting, or the question what it can do, is answered with its sentences and how to set a model', async (t) => {
+  test('E5: a greeting, or what it can do, is answered with its sentences and how to set a model', async (t) => {
     const app = await openApp(t, { model: offlineModel })
     for (const text of WHAT) {
       const { reply, dispatch_id } = await app.run('send', { text, chat: 'page', rules: true })

@@ -3,7 +3,10 @@
 import type { Language } from '../../domain/language.ts'
 import { OFFLINE_SENTENCES } from '../../domain/offline-sentences.ts'
 
-const GREETING = '(?:hello|hi|hey|good (?:morning|afternoon|evening)|你好|您好|嗨|哈喽|早上好|下午好|晚上好|早)'
+const GREETING = [
+  '(?:hello|hi|hey|good (?:morning|afternoon|evening)',
+  '你好|您好|嗨|哈喽|早上好|下午好|晚上好|早)',
+].join('|')
 const QUESTION = [
   "what (?:all )?(?:can|could|do) you do(?: for me| here)?|what are you(?: able to do)?|who are you|what(?: i|['’])s this",
   'how (?:can|could) you help(?: me)?|what can i (?:do|ask|say)(?: here)?|help(?: me)?',

@@ -1,4 +1,4 @@
-/** The errors of runs by their code or pattern, in the language of the page. Details stay in the words of the server. */
+/** Errors of runs by code or pattern, in the language of the page. Details stay in the words of the server. */
 
 import type { ErrorCode } from '../../../src/domain/error.ts'
 import type { Language } from '../format.ts'
@@ -34,8 +34,11 @@ const CODES: Partial<Readonly<Record<ErrorCode, string>>> = {
 const CODE = /^([a-z]+(?:_[a-z]+)*): (.*)$/s
 
 /** What providers answer, as the server says it: `openai/gpt-5: the provider refuses the request; got 400 …`. */
-const PROVIDER =
-  /^(\S+\/\S+): (the provider [a-z ]+?|the account has no credit left|the request is too long for the model)(?:; got (.+?))?(?:; expected .+?)?(?:; do this: .*)?$/s
+const PROVIDER = new RegExp(
+  '^(\\S+/\\S+): (the provider [a-z ]+?|the account has no credit left|the request is too long for the model)' +
+    '(?:; got (.+?))?(?:; expected .+?)?(?:; do this: .*)?$',
+  'is',
+)
 const PROVIDER_SENTENCES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
   'the provider refuses the request': { en: 'the provider refuses the request', zh: '服务商拒绝了请求' },
   'the provider refuses the API key': { en: 'the provider refuses the API key', zh: '服务商拒绝了密钥' },
