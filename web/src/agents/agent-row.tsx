@@ -13,6 +13,7 @@ import { Switch } from './switch.tsx'
 /** On a phone the parts of a line stand below each other. */
 const COLUMNS = 'lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)_minmax(0,3fr)_4.5rem_9.5rem]'
 const ROW_CLASSES = `grid grid-cols-2 items-start gap-x-4 gap-y-2 px-4 py-3 ${COLUMNS}`
+const rowClasses = (isFirst: boolean): string => (isFirst ? ROW_CLASSES : `${ROW_CLASSES} border-t border-line`)
 const HEAD_CLASSES = `label hidden gap-x-4 border-b border-line px-4 py-2 lg:grid ${COLUMNS}`
 
 export function RowHeadings({ language }: { readonly language: Language }) {
@@ -31,16 +32,17 @@ interface RowProps {
   readonly page: PageState
   readonly context: ViewContext
   readonly agent: AgentEntry
+  readonly isFirst: boolean
 }
 
 export const agentHref = (id: string): string => `/agents/${encodeURIComponent(id)}`
 
-export function AgentRow({ page, context, agent }: RowProps) {
+export function AgentRow({ page, context, agent, isFirst }: RowProps) {
   const { language } = context
   const own = AGENTS_TEXTS[language]
   const { agent_id, enabled, on_call, does, uses_model } = agent
   return (
-    <li class={ROW_CLASSES} data-agent={agent_id} data-enabled={enabled}>
+    <div class={rowClasses(isFirst)} data-agent={agent_id} data-enabled={enabled}>
       <What id={agent_id} kind={on_call ? own.kinds.on_call : undefined} does={does} model={uses_model} />
       <When context={context} agent={agent} />
       <Last context={context} agent={agent} />
@@ -49,7 +51,7 @@ export function AgentRow({ page, context, agent }: RowProps) {
         {!on_call && <RunNow page={page} language={language} id={agent_id} />}
         {!on_call && <EnableSwitch {...{ page, language, agent }} />}
       </span>
-    </li>
+    </div>
   )
 }
 
@@ -58,17 +60,18 @@ interface OtherProps extends Omit<RowProps, 'agent'> {
 }
 
 /** A resident, or the built-in agent: both are set up elsewhere. */
-export function OtherRow({ page, context: { language, now }, other: { agent_id, kind, usd_week } }: OtherProps) {
+export function OtherRow({ page, context: { language, now }, other, isFirst }: OtherProps) {
+  const { agent_id, kind, usd_week } = other
   const own = AGENTS_TEXTS[language]
   const resident = page.view.status?.residents.find((one) => one.agent_id === agent_id)
   const looked = resident?.last_look ?? null
   return (
-    <li class={ROW_CLASSES} data-agent={agent_id} data-kind={kind}>
+    <div class={rowClasses(isFirst)} data-agent={agent_id} data-kind={kind}>
       <What id={agent_id} kind={own.kinds[kind]} does={resident?.goals.join(' · ') ?? own.builtIn} />
       <span class="min-w-0">{resident ? own.residentWhen(String(Number(resident.hz.toFixed(3)))) : ''}</span>
       <span class="label min-w-0">{looked === null ? '' : relativeTime(Date.parse(looked), now, language)}</span>
       <Cost language={language} usd={usd_week} />
-    </li>
+    </div>
   )
 }
 
@@ -98,7 +101,7 @@ export const Chip = ({ children }: { readonly children: ComponentChildren }) => 
   </span>
 )
 
-function When({ context: { language, now }, agent }: Omit<RowProps, 'page'>) {
+function When({ context: { language, now }, agent }: Omit<RowProps, 'page' | 'isFirst'>) {
   const own = AGENTS_TEXTS[language]
   const { enabled, on_call, next_at, only_on_change } = agent
   const say = only_on_change ? own.checks : own.next
@@ -113,7 +116,7 @@ function When({ context: { language, now }, agent }: Omit<RowProps, 'page'>) {
   )
 }
 
-function Last({ context: { texts, language, now }, agent }: Omit<RowProps, 'page'>) {
+function Last({ context: { texts, language, now }, agent }: Omit<RowProps, 'page' | 'isFirst'>) {
   const { last_status, last_run_at, last_run_id, last_error } = agent
   if (last_status === null || last_run_id === null || last_run_at === null)
     return <span class="label min-w-0">{AGENTS_TEXTS[language].neverRan}</span>

@@ -10,11 +10,13 @@ import { NotFetched } from '../tabbed-place.tsx'
 import { AGENTS_TEXTS } from '../texts/agents.ts'
 import { useFetched } from '../use-fetched.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
+import { VirtualList } from '../virtual-list.tsx'
 import { AgentRow, OtherRow, RowHeadings } from './agent-row.tsx'
 import { Calendar } from './calendar.tsx'
 import { AgentsFrame } from './frame.tsx'
 import { Maker } from './maker.tsx'
 
+const ROW_PX = 86
 /** From this number on, the list can be searched. */
 const MANY = 9
 
@@ -73,14 +75,16 @@ function AgentTable({ page, context, list: { items, others } }: TableProps) {
       <Card>
         <RowHeadings language={context.language} />
         {shown.length + rest.length === 0 && <Empty>{own.noMatch}</Empty>}
-        <ul class="divide-y divide-line">
-          {shown.map((agent) => (
-            <AgentRow key={agent.agent_id} {...{ page, context, agent }} />
-          ))}
-          {rest.map((other) => (
-            <OtherRow key={other.agent_id} {...{ page, context, other }} />
-          ))}
-        </ul>
+        <VirtualList
+          count={shown.length + rest.length}
+          rowHeight={ROW_PX}
+          label={own.tabNames.list}
+          row={(index) => {
+            const [agent, other] = [shown[index], rest[index - shown.length]]
+            if (agent) return <AgentRow {...{ page, context, agent }} isFirst={index === 0} />
+            return other && <OtherRow {...{ page, context, other }} isFirst={index === 0} />
+          }}
+        />
       </Card>
     </section>
   )

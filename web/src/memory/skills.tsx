@@ -9,9 +9,12 @@ import { NotFetched } from '../tabbed-place.tsx'
 import { SKILLS_TEXTS, type SkillsTexts } from '../texts/skills.ts'
 import { useFetched } from '../use-fetched.ts'
 import { useViewContext } from '../view-context.ts'
+import { VirtualList } from '../virtual-list.tsx'
 import { MemoryFrame } from './frame.tsx'
 import { SkillReview } from './skill-review.tsx'
 import { SkillStatus, sayOwner } from './skill-words.tsx'
+
+const ROW_PX = 68
 
 type ListedSkill = CommandOutput<'skills list'>['items'][number]
 
@@ -43,24 +46,39 @@ function SkillList({ page, own, language }: SkillListProps) {
       <p class="text-muted">{own.help}</p>
       <Card>
         {items.length === 0 && <Empty>{own.empty}</Empty>}
-        <ul class="divide-y divide-line">
-          {items.map((skill) => (
-            <li key={skill.path}>
-              <a class="block px-4 py-3 hover:bg-sunken sm:px-5" href={addressOfSkill(skill)} data-skill={skill.name}>
-                <span class="flex flex-wrap items-center gap-x-3">
-                  <span class="min-w-0 font-medium wrap-anywhere">{visibleText(skill.name)}</span>
-                  <SkillStatus own={own} status={skill.status} />
-                  <span class="label min-w-0 wrap-anywhere">{sayOwner(own, skill)}</span>
-                </span>
-                <span class="line-clamp-2 text-muted wrap-anywhere">
-                  {visibleText(skill.problem ?? skill.description)}
-                </span>
-              </a>
-            </li>
-          ))}
-        </ul>
+        <VirtualList
+          count={items.length}
+          rowHeight={ROW_PX}
+          label={own.list}
+          row={(index) => {
+            const skill = items[index]
+            return skill && <SkillRow own={own} skill={skill} isFirst={index === 0} />
+          }}
+        />
       </Card>
     </>
+  )
+}
+
+interface SkillRowProps {
+  readonly own: SkillsTexts
+  readonly skill: ListedSkill
+  readonly isFirst: boolean
+}
+
+const ROW_CLASSES = 'block px-4 py-3 hover:bg-sunken focus-visible:-outline-offset-2 sm:px-5'
+
+function SkillRow({ own, skill, isFirst }: SkillRowProps) {
+  const classes = isFirst ? ROW_CLASSES : `${ROW_CLASSES} border-t border-line`
+  return (
+    <a class={classes} href={addressOfSkill(skill)} data-skill={skill.name}>
+      <span class="flex flex-wrap items-center gap-x-3">
+        <span class="min-w-0 font-medium wrap-anywhere">{visibleText(skill.name)}</span>
+        <SkillStatus own={own} status={skill.status} />
+        <span class="label min-w-0 wrap-anywhere">{sayOwner(own, skill)}</span>
+      </span>
+      <span class="line-clamp-2 text-muted wrap-anywhere">{visibleText(skill.problem ?? skill.description)}</span>
+    </a>
   )
 }
 

@@ -4,6 +4,7 @@ const en = {
   help:
     'Instructions that agents may follow, in folders of the home, and AGENTS.md files of ' +
     'workspaces. Only approved ones are used; a change needs a new approval.',
+  list: 'Skills',
   empty: 'There are no skills. Put a folder with a SKILL.md into the folder “skills” of the home.',
   ofAll: 'for every agent',
   ofAgent: (agent: string) => `for ${agent}`,
@@ -50,6 +51,7 @@ const en = {
 
 const zh: typeof en = {
   help: '智能体可以遵照的说明：主目录里的文件夹，以及工作区里的 AGENTS.md。只使用你批准的；有改动就要重新批准。',
+  list: '技能列表',
   empty: '还没有技能。把带有 SKILL.md 的文件夹放进主目录的 skills 文件夹。',
   ofAll: '供所有智能体',
   ofAgent: (agent) => `供 ${agent}`,

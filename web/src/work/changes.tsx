@@ -1,5 +1,6 @@
 /** What a run or a session changed in its files, file by file. */
 
+import { useState } from 'preact/hooks'
 import { readCommand } from '../api.ts'
 import type { ChangedFile } from '../api-types.ts'
 import { Card, Dot, Empty } from '../components.tsx'
@@ -33,32 +34,65 @@ export function Changes({ page, language, of, path }: ChangesProps) {
         <Empty>{own.noChanges}</Empty>
       </Card>
     )
+  const open = countOpen(files)
   return (
     <div class="flex flex-col gap-3">
       <DiffLayoutSwitch language={language} />
-      {files.map((file) => (
-        <FileChange key={file.path} language={language} file={file} />
+      {files.map((file, at) => (
+        <FileChange key={file.path} {...{ language, file }} isFirstOpen={at < open} />
       ))}
       {more && <p class="label">{own.moreChanges(MAX_FILES)}</p>}
     </div>
   )
 }
 
+/** Lines of the files that are open from the start; the first one is always. */
+const FIRST_LINES = 100
+
+/** Contract: how many of the first files are open from the start. */
+function countOpen(files: readonly ChangedFile[]): number {
+  let left = FIRST_LINES
+  const firstClosed = files.findIndex(({ diff }) => {
+    left -= diff.split('\n').length
+    return left < 0
+  })
+  return Math.max(1, firstClosed < 0 ? files.length : firstClosed)
+}
+
 const TONES = { added: 'live', changed: 'wait', removed: 'fault' } as const
 
-function FileChange({ language, file }: { readonly language: Language; readonly file: ChangedFile }) {
+interface FileChangeProps {
+  readonly language: Language
+  readonly file: ChangedFile
+  readonly isFirstOpen: boolean
+}
+
+function FileChange({ language, file, isFirstOpen: wasOpen }: FileChangeProps) {
+  const [isOpen, setOpen] = useState(wasOpen)
   const own = WORK_TEXTS[language].workspaces
   const { path, change, diff, bytes_before, bytes_after } = file
   const size = (bytes: number | null): string => (bytes === null ? own.nothing : byteSize(bytes, language))
   return (
     <section class="overflow-hidden rounded-lg border border-line bg-surface" data-changed-file={path}>
-      <header class="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-3 py-1.5">
+      <header class={`flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5 ${isOpen ? 'border-b border-line' : ''}`}>
         <Dot tone={TONES[change]} />
-        <h3 class="min-w-0 font-mono text-[13px] font-medium wrap-anywhere">{visibleText(path)}</h3>
+        <h3 class="min-w-0 font-mono text-[13px] font-medium">
+          <button
+            type="button"
+            class="flex cursor-pointer items-center gap-2 text-left wrap-anywhere hover:underline"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <span class={isOpen ? 'rotate-90' : ''} aria-hidden="true">
+              ›
+            </span>
+            {visibleText(path)}
+          </button>
+        </h3>
         <span class="label">{own.changes[change]}</span>
         <span class="ml-auto">{diff !== '' && <DiffStat diff={diff} language={language} />}</span>
       </header>
-      {diff === '' ? (
+      {!isOpen ? null : diff === '' ? (
         <p class="px-3 py-2 text-muted">{own.noText(size(bytes_before), size(bytes_after))}</p>
       ) : (
         <DiffView diff={diff} language={language} />
