@@ -9,7 +9,6 @@ import { openAgentsApp, openAgentsTab } from '../support/agents-page.ts'
 import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM } from '../support/chromium.ts'
 import { openHttpApp } from '../support/http-app.ts'
 import { scriptedWork, WORK_YAML } from '../support/scripted-work.ts'
-import { openTalkPage } from '../support/talk-page.ts'
 
 const MANY = 2000
 
