@@ -1,6 +1,7 @@
 /** Takes back what runs did: files, STATE.md and facts; shows first what it will do. */
 
 import { z } from 'zod'
+import { clipText } from '../domain/clean-summary.ts'
 import { TirelessError } from '../domain/error.ts'
 import { readablePath, summarizeChanges } from '../domain/path-change.ts'
 import { titleOfRun } from '../domain/title.ts'
@@ -8,8 +9,9 @@ import { finishInterruptedUndo, performUndo, refuseWhileUndoingElsewhere } from 
 import { planUndo, type UndoPlan } from '../kernel/undo/plan.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
+import type { Needs } from './lib/context.ts'
 import { describeUndo } from './lib/describe-undo.ts'
-import { refuseConflicts } from './lib/undo-conflicts.ts'
+import { type RunTitles, refuseConflicts, runsIn } from './lib/undo-conflicts.ts'
 import { resolveUndoTarget } from './lib/undo-target.ts'
 
 const paths = z.array(z.string())
@@ -52,6 +54,17 @@ const undoShape = z.object({
 })
 export type UndoOutput = z.output<typeof undoShape>
 
+/** A long title would hide what the refusal says. */
+const MAX_TITLE = 60
+
+async function titlesOf({ store, redact }: Needs<'store' | 'redact'>, runs: readonly string[]): Promise<RunTitles> {
+  const found = await Promise.all(runs.map((id) => store.dispatch(id)))
+  const titled = found.flatMap((run) =>
+    run ? [[run.dispatch_id, clipText(titleOfRun(run.prompt, run.metadata.behaviour), MAX_TITLE)] as const] : [],
+  )
+  return new Map(titled.map(([id, title]) => [id, redact(title)]))
+}
+
 export const undo = defineCommand({
   name: 'undo',
   summary: 'take back what a run, a session or a day did: files, STATE.md, facts; undo an undo to get it back',
@@ -75,7 +88,7 @@ export const undo = defineCommand({
       await finishInterruptedUndo(context)
       await refuseWhileUndoingElsewhere(context)
       const plan = await planUndo(context, await resolveUndoTarget(context, target))
-      refuseConflicts(plan.conflicts, target)
+      refuseConflicts(plan.conflicts, target, await titlesOf(context, runsIn(plan.conflicts)))
       const planned = outputOf(plan, context.redact)
       if (planned.status === 'nothing' || isPlan) return planned
       if (!yes) {

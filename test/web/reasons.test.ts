@@ -89,9 +89,12 @@ test('the page: reasons that are made of parts are in Chinese as a whole', () =>
 })
 
 /** What the server answers if an undo meets these conflicts. */
-function refusalOf(conflict: Parameters<typeof refuseConflicts>[0][number]): string {
+function refusalOf(
+  conflict: Parameters<typeof refuseConflicts>[0][number],
+  titles?: ReadonlyMap<string, string>,
+): string {
   try {
-    refuseConflicts([conflict], '2026-11-17')
+    refuseConflicts([conflict], '2026-11-17', titles)
   } catch (thrown) {
     return (thrown as Error).message
   }
@@ -105,6 +108,9 @@ test('the page: why an undo is refused is said in words that lead on, in both la
     'Nothing was undone: work is still under way (51fffc80). Stop it in Work, or answer it in Needs you.',
   )
   assert.match(explainError(open, 'zh'), /^没有撤销：还有工作没有结束（51fffc80）/)
+  const titles = new Map([['r1', 'Count the words']])
+  const named = refusalOf({ kind: 'open', run_id: 'r1', workspace: null }, titles)
+  assert.match(explainError(named, 'en'), /^Nothing was undone: work is still under way \(Count the words\)\. Stop it/)
   const later = refusalOf({ kind: 'file', path: 'a.md', workspace: 'w', by: null })
   assert.equal(
     explainError(later, 'en'),

@@ -7,10 +7,17 @@ import type { UndoConflict } from '../../kernel/undo/plan.ts'
 
 const MAX_LISTED = 10
 
+/** What the runs of conflicts work on, by their ids. */
+export type RunTitles = ReadonlyMap<string, string>
+
 /** Contract: throws `conflict` if there is any. */
-export function refuseConflicts(conflicts: readonly UndoConflict[], target: string): void {
+export function refuseConflicts(
+  conflicts: readonly UndoConflict[],
+  target: string,
+  titles: RunTitles = new Map(),
+): void {
   if (conflicts.length === 0) return
-  const lines = [...new Set(conflicts.map(describeConflict))]
+  const lines = [...new Set(conflicts.map((conflict) => describeConflict(conflict, titles)))]
   const more = lines.length > MAX_LISTED ? [`and ${lines.length - MAX_LISTED} more`] : []
   const isOpen = conflicts.some(({ kind }) => kind === 'open')
   throw new TirelessError('conflict', {
@@ -39,18 +46,18 @@ function undoFirst(conflicts: readonly UndoConflict[]): string {
     : `undo the later work first: ${writers.map((id) => `tireless undo ${shortId(id)}`).join(', ')}`
 }
 
-function describeConflict(conflict: UndoConflict): string {
+function describeConflict(conflict: UndoConflict, titles: RunTitles): string {
   switch (conflict.kind) {
     case 'file':
-      return `${readablePath(conflict.path)} was changed later by ${writerName(conflict.by)} (${conflict.workspace})`
+      return `${readablePath(conflict.path)} was changed later by ${writerName(conflict.by, titles)} (${conflict.workspace})`
     case 'document':
       return describeDocument(conflict)
     case 'fact':
       return `the fact ${JSON.stringify(conflict.fact.key)} was replaced later${inSession(conflict.by)}`
     case 'open':
       return conflict.workspace === null
-        ? `run ${shortId(conflict.run_id)} has not ended`
-        : `run ${shortId(conflict.run_id)} works in ${conflict.workspace}`
+        ? `${runName(conflict.run_id, titles)} has not ended`
+        : `${runName(conflict.run_id, titles)} works in ${conflict.workspace}`
     case 'unreadable':
       return `the files of ${conflict.workspace} cannot be read, or are too many`
     case 'elsewhere':
@@ -58,7 +65,20 @@ function describeConflict(conflict: UndoConflict): string {
   }
 }
 
-const writerName = (by: string | null): string => (by === null ? 'you or another program' : `run ${shortId(by)}`)
+const writerName = (by: string | null, titles: RunTitles): string =>
+  by === null ? 'you or another program' : runName(by, titles)
+
+function runName(id: string, titles: RunTitles): string {
+  const title = titles.get(id)
+  return title === undefined ? `run ${shortId(id)}` : `run ${shortId(id)} “${title}”`
+}
+
+/** The runs that conflicts name. */
+export const runsIn = (conflicts: readonly UndoConflict[]): readonly string[] => [
+  ...new Set(
+    conflicts.flatMap((one) => (one.kind === 'open' ? [one.run_id] : one.kind === 'file' && one.by ? [one.by] : [])),
+  ),
+]
 
 const inSession = (by: { readonly session_id: string } | undefined): string =>
   by ? ` in session ${by.session_id}` : ''

@@ -72,7 +72,7 @@ const WRONG_VALUES: readonly (readonly [RegExp, Readonly<Record<Language, string
 /** Contract: the text with an error that the page can say better in the words of the page; other text stays. */
 export function explainError(text: string, language: Language): string {
   const [, why, what = ''] = UNDO_REFUSED.exec(text) ?? []
-  const runs = [...what.matchAll(/\brun (\w+)/g)].map(([, id]) => id).join(', ')
+  const runs = [...what.matchAll(/\brun (\w+)(?: “([^”]*)”)?/g)].map(([, id, title]) => title ?? id).join(', ')
   if (why !== undefined) return UNDO_SENTENCES[language][why]?.(what, runs) ?? text
   const path = NOTHING_THERE.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined)
   if (path !== undefined) return NOTHING_THERE_SENTENCES[language](path)
