@@ -8,7 +8,8 @@ const GREETING = [
   '你好|您好|嗨|哈喽|早上好|下午好|晚上好|早)',
 ].join('|')
 const QUESTION = [
-  "what (?:all )?(?:can|could|do) you do(?: for me| here)?|what are you(?: able to do)?|who are you|what(?: i|['’])s this",
+  'what (?:all )?(?:can|could|do) you do(?: for me| here)?|what are you(?: able to do)?',
+  "who are you|what(?: i|['’])s this",
   'how (?:can|could) you help(?: me)?|what can i (?:do|ask|say)(?: here)?|help(?: me)?',
   '你?(?:都)?(?:能|会|可以)(?:帮我)?(?:做|干)?(?:点|些)?(?:什么|啥|哪些事?情?)(?:事情?)?|你是谁|怎么用(?:你)?|帮助',
 ].join('|')

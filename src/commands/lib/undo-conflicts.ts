@@ -49,7 +49,10 @@ function undoFirst(conflicts: readonly UndoConflict[]): string {
 function describeConflict(conflict: UndoConflict, titles: RunTitles): string {
   switch (conflict.kind) {
     case 'file':
-      return `${readablePath(conflict.path)} was changed later by ${writerName(conflict.by, titles)} (${conflict.workspace})`
+      return [
+        `${readablePath(conflict.path)} was changed later by ${writerName(conflict.by, titles)}`,
+        `(${conflict.workspace})`,
+      ].join(' ')
     case 'document':
       return describeDocument(conflict)
     case 'fact':
