@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { offlineModel } from '../src/adapters/models/offline/offline.ts'
 import { scriptedModel } from '../src/testing/scripted-model.ts'
+import { AGENTS_TEXTS } from '../web/src/texts/agents.ts'
 import { freshFolder, openApp } from './support/open-app.ts'
 
 describe('an agent from a sentence, without a model', () => {
@@ -26,6 +27,16 @@ describe('an agent from a sentence, without a model', () => {
       assert.equal(run.status, 'done', run.answer ?? '')
       assert.equal(readFileSync(join(home, workspace, 'hello.md'), 'utf8').trim(), 'good morning')
     })
+
+  test('the examples of the page are understood, and the first one needs no model', async (t) => {
+    const app = await openApp(t, { model: offlineModel })
+    for (const { maker } of [AGENTS_TEXTS.en, AGENTS_TEXTS.zh])
+      for (const [at, sentence] of maker.examples.entries()) {
+        const { schedule, beyond_model } = await app.run('agent new', { sentence, dry_run: true })
+        assert.notEqual(schedule, null, sentence)
+        if (at === 0) assert.equal(beyond_model, false, sentence)
+      }
+  })
 
   test('what the offline model cannot do is said before the agent is created, and not of other models', async (t) => {
     const app = await openApp(t, { model: offlineModel })

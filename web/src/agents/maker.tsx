@@ -8,6 +8,7 @@ import { isSendKey } from '../enter-key.ts'
 import { visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { AGENTS_TEXTS, type AgentsTexts } from '../texts/agents.ts'
+import { explainError } from '../texts/errors.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Preview } from './preview.tsx'
 import { WhenField } from './when-field.tsx'
@@ -17,6 +18,8 @@ type Reading =
   | { readonly kind: 'reading' }
   | { readonly kind: 'understood'; readonly preview: AgentPreview }
   | { readonly kind: 'refused'; readonly reason: string; readonly expected: string | undefined }
+  /** A folder that the sentence names is missing. */
+  | { readonly kind: 'missing'; readonly what: string }
 
 interface MakerProps {
   readonly page: PageState
@@ -50,6 +53,11 @@ export function Maker({ page, context }: MakerProps) {
       <section aria-label={own.title} data-maker={reading.kind}>
         <SentenceField {...{ own, sentence, write }} isBusy={reading.kind === 'reading'} check={() => void check()} />
         {reading.kind === 'refused' && <Refusal {...{ own, reading }} check={(when) => void check(when)} />}
+        {reading.kind === 'missing' && (
+          <p class="mt-4 border-l-3 border-wait pl-3 wrap-anywhere" role="alert" data-missing>
+            {visibleText(explainError(reading.what, context.language))}
+          </p>
+        )}
         {reading.kind === 'understood' && (
           <Preview
             {...{ page, context, preview: reading.preview }}
@@ -71,6 +79,7 @@ async function readSentence(page: PageState, sentence: string, schedule: string 
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.code !== 'unauthorized') {
       const { what, got, expected } = thrown.parts
+      if (thrown.code === 'not_found') return { kind: 'missing', what }
       return { kind: 'refused', reason: got ?? what, expected }
     }
     page.reportFailure(thrown)

@@ -51,6 +51,14 @@ export function Preview({ page, context, preview, isBusy, onCreate, onCancel, on
         </Row>
         <Row label={own.cost}>{sayCost(preview, language)}</Row>
       </dl>
+      {preview.beyond_model && (
+        <Warning>
+          {own.beyondModel}{' '}
+          <a class="text-link underline underline-offset-2" href="/settings/models">
+            {own.setModel}
+          </a>
+        </Warning>
+      )}
       {preview.watch_missing && <Warning>{own.watchMissing}</Warning>}
       {preview.needs_yes && <Warning>{own[preview.needs_yes]}</Warning>}
       <div class="mt-4 flex flex-wrap items-center gap-2">
