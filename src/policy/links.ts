@@ -16,12 +16,16 @@ const OTHER_HOST = String.raw`(?<![\p{L}\p{N}@._-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,
 const SCHEMES = 'mailto|tel|sms|data|javascript|file|magnet|bitcoin|ethereum|lightning|facetime|skype|tg|whatsapp|upi'
 const PATH = String.raw`(?::\d{1,5})?(?:[/?#]${REST})?`
 
-/** The order matters: an earlier pattern matches a link in full that a later pattern would match only in part. */
+/**
+ * The order matters: an earlier pattern matches a link in full that a later pattern would match only in part. Schemes
+ * and names before `@` have a limit, because a pattern that may begin anywhere must not read a long text from
+ * everywhere: what a model wrote would stop the process for minutes.
+ */
 const LINKS = new RegExp(
   [
-    `(?:[a-z][a-z0-9+.-]*:)?//${REST}`,
+    `(?:[a-z][a-z0-9+.-]{0,40}:)?//${REST}`,
     String.raw`(?<![\p{L}\p{N}])(?:${SCHEMES}):${REST}`,
-    String.raw`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+`,
+    String.raw`[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+`,
     `${IPV4}${PATH}`,
     `${ASCII_HOST}${PATH}`,
     `${OTHER_HOST}${PATH}`,
@@ -48,8 +52,14 @@ const isFileName = (found: string): boolean =>
   !/^www\./i.test(found) &&
   FILE_ENDINGS.has(found.slice(found.lastIndexOf('.') + 1).toLowerCase())
 
-/** Punctuation after an address that belongs to the sentence. */
-const TRAILING_PUNCTUATION = /[.,;:!?)\]}'"*_~|]+$/u
+const PUNCTUATION: ReadonlySet<string> = new Set('.,;:!?)]}\'"*_~|')
+
+/** Removes punctuation after an address that belongs to the sentence. */
+function trimPunctuation(address: string): string {
+  let end = address.length
+  while (PUNCTUATION.has(address.charAt(end - 1))) end -= 1
+  return address.slice(0, end)
+}
 
 /** Removes invisible characters: they could hide an address from these patterns, though a browser still follows it. */
 const removeInvisible = (text: string): string => text.normalize('NFKC').replaceAll(/\p{Cf}/gu, '')
@@ -57,7 +67,7 @@ const removeInvisible = (text: string): string => text.normalize('NFKC').replace
 /** Contract: returns each link once, as written, without trailing punctuation. */
 function findLinksInText(text: string): readonly string[] {
   const seen = removeInvisible(text)
-  const found = (seen.match(LINKS) ?? []).map((one) => one.replace(TRAILING_PUNCTUATION, ''))
+  const found = (seen.match(LINKS) ?? []).map(trimPunctuation)
   return [...new Set(found)].filter((one) => one !== '' && one !== '//' && !isFileName(one))
 }
 
@@ -92,7 +102,7 @@ export function isSameAddress(a: string, b: string): boolean {
 /** Web addresses in a person's message; each also without trailing characters that may belong to the sentence. */
 export function findWebAddresses(text: string): readonly Address[] {
   return matchWebAddresses(text).flatMap((found) => {
-    const bare = found.replace(TRAILING_PUNCTUATION, '')
+    const bare = trimPunctuation(found)
     // In "…example.com.They", the space after the full stop is missing; the address ends before "They".
     const joined = /^(.+\.[a-z]{2,})\.[A-Z][a-z]+$/.exec(bare)?.[1]
     return [...new Set([found, bare, joined])].flatMap((one) => (one === undefined ? [] : (parseWebAddress(one) ?? [])))
