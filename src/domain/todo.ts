@@ -202,7 +202,7 @@ function isReady(todos: readonly TodoSummary[], todo: TodoSummary): boolean {
   )
 }
 
-/** Contract: as they are after the end of the run that worked on them: nobody works on any of them. */
+/** Contract: as they are after the end of the run that worked on them: none is in progress. */
 export const releasedTodos = (todos: readonly TodoSummary[]): readonly TodoSummary[] =>
   todos.map((todo) => (todo.status === 'IN_PROGRESS' ? { ...todo, status: 'WAIT' } : todo))
 

@@ -42,5 +42,8 @@ export async function openAgentsTab(
   const { page, complaints } = await openTab(browser, served.url, options)
   await page.goto(loginAt(served.login_url, place))
   // A browser reports every answer with an error status; refused sentences and edits have one.
-  return { page, complaints: () => complaints.filter((text) => !/status of (400|404|409) .*\/api\/v1\/agent\//.test(text)) }
+  return {
+    page,
+    complaints: () => complaints.filter((text) => !/status of (400|404|409) .*\/api\/v1\/agent\//.test(text)),
+  }
 }
