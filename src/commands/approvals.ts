@@ -41,15 +41,18 @@ export const approvalsList = defineCommand({
   output: z.object({ items: z.array(listedSchema) }),
   async run({ store, tools }, { session, status, limit }) {
     const approvals = await store.approvals({ session_id: session, status, limit })
-    const silent = new Set(tools().flatMap(({ name, namesDestinations }) => (namesDestinations ? [] : [name])))
-    const tasks = await findTasks({ store }, approvals)
-    const items = approvals.map((approval) => ({
-      ...{ ...approval, task: tasks.get(approval.origin.run_id) ?? null },
-      sinks_assumed: silent.has(approval.tool),
-    }))
-    return { items }
+    return { items: await describeApprovals({ store, tools }, approvals) }
   },
 })
+
+async function describeApprovals({ store, tools }: Needs<'store' | 'tools'>, approvals: readonly Approval[]) {
+  const silent = new Set(tools().flatMap(({ name, namesDestinations }) => (namesDestinations ? [] : [name])))
+  const tasks = await findTasks({ store }, approvals)
+  return approvals.map((approval) => ({
+    ...{ ...approval, task: tasks.get(approval.origin.run_id) ?? null },
+    sinks_assumed: silent.has(approval.tool),
+  }))
+}
 
 /** Contract: the title of each run that asks; runs that are gone are left out. */
 async function findTasks(
@@ -68,14 +71,15 @@ export const approvalsShow = defineCommand({
   summary: 'show one approval with the exact call',
   example: 'approvals show 1a2b3c',
   runsIn: 'any_process',
-  needs: ['store'],
+  needs: ['store', 'tools'],
   positional: ['id'],
   input: z.object({ id }),
-  output: approvalSchema,
-  async run({ store }, { id }) {
+  output: listedSchema,
+  async run({ store, tools }, { id }) {
     const approval = await store.approval(id)
-    if (!approval) throw noSuchApproval(id)
-    return approval
+    const [described] = approval ? await describeApprovals({ store, tools }, [approval]) : []
+    if (!described) throw noSuchApproval(id)
+    return described
   },
 })
 

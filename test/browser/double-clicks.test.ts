@@ -58,8 +58,6 @@ describe('what comes twice', { skip: WITHOUT_CHROMIUM }, () => {
     await field.press('Enter')
     await requested
     await field.fill('or Rome')
-    await field.press('Enter')
-    assert.equal(await field.inputValue(), 'or Rome', 'it waits for the first one')
     release.resolve()
     await waitUntil(async () => (await field.inputValue()) === 'Paris or Rome')
     assert.deepEqual(sent, ['Paris'])

@@ -119,7 +119,7 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await page.goto(`${served.url}/now`)
     await page.getByRole('link', { name: 'One thing waits for you.' }).click()
     const failure = page.locator('[data-need=failure]')
-    await failure.getByText('your message').waitFor()
+    await failure.getByText('How is the weather').waitFor()
     await failure.getByText(sentence).waitFor()
     await failure.getByRole('link', { name: 'Change the limit' }).click()
     await page.getByLabel('A day, in US dollars', { exact: true }).fill('5')

@@ -45,7 +45,7 @@ const LEFT_UNITS = {
   zh: { s: ' 秒', min: ' 分钟', h: ' 小时 ' },
 } as const
 
-/** Remaining time in words, rounded up, so that nobody takes it for a time of day: "8 min", "2 h 05 min". */
+/** Remaining time in words, rounded up, so that it does not look like a time of day: "8 min", "2 h 05 min". */
 export function timeLeft(ms: number, language: Language): string {
   const unit = LEFT_UNITS[language]
   const seconds = Math.max(0, Math.ceil(ms / 1000))

@@ -7,10 +7,10 @@ import { Lexer, type Token, type Tokens } from 'marked'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { visibleText } from './format.ts'
+import { PlainText } from './plain-text.tsx'
 
 /** Longer texts are shown as they are; parsing them would keep the page busy. */
 const MAX_PARSED_CHARS = 60_000
-const MAX_SHOWN_CHARS = 200_000
 const MAX_DEPTH = 12
 
 /** What is drawn at once, and what each further frame adds, in characters and elements. */
@@ -61,10 +61,9 @@ function parse(text: string, keepsLines: boolean): readonly Token[] | undefined 
 
 const plainText = (text: string): Drawn => ({
   content: (
-    <p class="max-h-[60vh] overflow-auto whitespace-pre-wrap">
-      {text.slice(0, MAX_SHOWN_CHARS)}
-      {text.length > MAX_SHOWN_CHARS && ' …'}
-    </p>
+    <div class="max-h-[60vh] overflow-auto whitespace-pre-wrap">
+      <PlainText text={text} />
+    </div>
   ),
   isCut: false,
 })

@@ -76,6 +76,8 @@ export class PageState {
   readonly #runs: LiveRuns
   readonly #fetchListsSoon: () => void
   readonly #live: LiveConnection
+  /** Commands with their input that run, or have begun just now. */
+  readonly #recent = new Set<string>()
   readonly #retry = new Retry(() => void this.#fetchAll())
   readonly #refreshers = new Set<() => Promise<unknown>>()
   readonly #listeners = new Set<(event: Event) => void>()
@@ -110,8 +112,8 @@ export class PageState {
   }
 
   /**
-   * Contract: runs a command that changes state, and says by a toast what came of it. undefined: it failed, or what is
-   * `busy` was still busy.
+   * Contract: runs a command that changes state, and says by a toast what came of it. undefined: it failed, or exactly
+   * the same runs already.
    */
   async run<Name extends CommandName>(
     command: Name,
@@ -120,7 +122,9 @@ export class PageState {
   ): Promise<CommandOutput<Name> | undefined> {
     const { view } = this
     // The second click of a double click, or a key that is pressed twice.
-    if (view.busy.has(busy)) return undefined
+    const exactly = `${command} ${JSON.stringify(input)}`
+    if (this.#recent.has(exactly)) return undefined
+    this.#recent.add(exactly)
     view.busy.add(busy)
     this.#events.onChange()
     const started = Date.now()
@@ -137,13 +141,9 @@ export class PageState {
       if (!(thrown instanceof ApiError && refused?.(thrown))) this.reportFailure(thrown)
       return undefined
     } finally {
-      setTimeout(
-        () => {
-          view.busy.delete(busy)
-          this.#events.onChange()
-        },
-        Math.max(0, started + DOUBLE_CLICK_MS - Date.now()),
-      )
+      view.busy.delete(busy)
+      this.#events.onChange()
+      setTimeout(() => this.#recent.delete(exactly), Math.max(0, started + DOUBLE_CLICK_MS - Date.now()))
     }
   }
 

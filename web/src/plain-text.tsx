@@ -5,7 +5,7 @@ import { count, visibleText } from './format.ts'
 import { useTexts } from './page-language.ts'
 import { cutIntoPieces, endOf } from './text-pieces.ts'
 
-const SHOWN_AT_ONCE = 100_000
+const SHOWN_AT_ONCE = 40_000
 
 export function PlainText({ text }: { readonly text: string }) {
   const { language, texts } = useTexts()

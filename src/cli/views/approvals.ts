@@ -7,7 +7,7 @@ import { terminalLanguage } from './language.ts'
 import { formatTable } from './table.ts'
 import { sayInstant } from './times.ts'
 
-type Approval = CommandOutput<'approvals show'>
+type Approval = CommandOutput<'approvals allow'>
 
 const TEXTS = {
   en: {
