@@ -127,7 +127,10 @@ function TextCard({ context, own, name, shown, edit }: TextCardProps) {
 }
 
 /** A comment tells people what to write; it is no text yet. */
-const isBlank = (text: string): boolean => text.replaceAll(/<!--[\s\S]*?-->/g, '').trim() === ''
+function isBlank(text: string): boolean {
+  const parts = text.split('-->')
+  return parts.pop()?.trim() === '' && parts.every((part) => part.trimStart().startsWith('<!--'))
+}
 
 interface AttributionProps {
   readonly context: ViewContext
