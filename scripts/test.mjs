@@ -6,8 +6,9 @@
 //
 // Without names it leaves out the long ones (long-tests.mjs); --long runs only those. --sources: tests start the
 // program from its sources, not the bundle. --results: also writes a line of JSON per process.
-// Prints a line per process, then all failures, then the skipped tests; the last line is `N passed, N failed`. Types,
-// types of the page and lint count as one test each. A run without tests fails. (`run()` of node:test is not used: it
+// Prints a line per process (without a terminal only if something failed) with the beginning of each failure, then
+// all failures in full, the notes and the skipped tests; the last line is `N passed, N failed`. Types, types of the
+// page and lint count as one test each. A run without tests fails. (`run()` of node:test is not used: it
 // delays a file's results until all earlier files are done, and cannot end a file that hangs.)
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -36,6 +37,7 @@ const FILE_LIMIT_MS = process.env.CRASH_SWEEP === 'full' ? 3_600_000 : 300_000
 /** A process outside the group may keep a pipe open; its output is awaited for this time. */
 const PIPE_LIMIT_MS = 2_000
 const FILES_AT_ONCE = 8
+const BEGINNING_LINES = 12
 /** Hooks of a whole file, which would apply to all files, and changes of the process or its environment. */
 const CHANGES_PROCESS = new RegExp(
   [
@@ -198,7 +200,9 @@ async function inParallel(jobs, width, onDone) {
 
 const paint = (style, text) => styleText(style, text, { stream: process.stdout })
 
-function line({ title, passed, failures, skipped, notes, ms }) {
+function line({ title, passed, failures, skipped, ms }) {
+  // Logs of continuous integration are often cut, so failures must not follow hundreds of lines of progress.
+  if (!process.stdout.isTTY && failures.length === 0) return
   const mark = failures.length > 0 ? paint('red', 'FAIL') : paint('green', 'ok  ')
   const counts = [
     `${passed}`,
@@ -206,14 +210,17 @@ function line({ title, passed, failures, skipped, notes, ms }) {
     skipped.length && `${skipped.length} skipped`,
   ]
   console.log(`${mark} ${title}  ${counts.filter(Boolean).join(', ')}  ${paint('dim', `${(ms / 1000).toFixed(1)} s`)}`)
-  for (const note of notes) console.log(`       ${note}`)
+  for (const failure of failures) printFailure(title, failure, BEGINNING_LINES)
+}
+
+function printFailure(title, { file = title, name, detail }, maxLines = Infinity) {
+  const text = detail.split('\n').slice(0, maxLines).join('\n')
+  console.log(`\n${paint('red', 'FAIL')} ${file} › ${name}\n${indented(text)}`)
 }
 
 function printSummary(results) {
-  for (const { title, failures } of results) {
-    for (const { file = title, name, detail } of failures)
-      console.log(`\n${paint('red', 'FAIL')} ${file} › ${name}\n${indented(detail)}`)
-  }
+  for (const { title, failures } of results) for (const failure of failures) printFailure(title, failure)
+  for (const { title, notes } of results) for (const note of notes) console.log(`${title}: ${note}`)
   const skipped = results.flatMap((result) => result.skipped)
   if (skipped.length > 0) console.log('')
   for (const { file, name, detail } of skipped) console.log(`skipped ${file} › ${name}: ${detail}`)
@@ -271,7 +278,13 @@ async function main() {
     },
   )
   if (files.length === 0)
-    results.push({ title: 'tests', passed: 0, failures: [{ name: 'files', detail: 'none found' }], skipped: [] })
+    results.push({
+      title: 'tests',
+      passed: 0,
+      failures: [{ name: 'files', detail: 'none found' }],
+      skipped: [],
+      notes: [],
+    })
   return printSummary(results) === 0 ? 0 : 1
 }
 

@@ -40,8 +40,21 @@ ${body}
 
 function run(args: readonly string[] = [], extra: Readonly<Record<string, string>> = {}) {
   const env = { HOME: root, PATH: `${join(root, 'programs')}:${process.env.PATH}`, ...extra }
-  const ended = spawnSync(process.execPath, [join(root, 'scripts/test.mjs'), ...args], { env, encoding: 'utf8' })
+  const ended = spawnSync(
+    process.execPath,
+    [join(root, 'scripts/test.mjs'), '--results', join(root, 'results'), ...args],
+    { env, encoding: 'utf8' },
+  )
   return { status: ended.status, output: ended.stdout + ended.stderr, last: ended.stdout.trimEnd().split('\n').at(-1) }
+}
+
+/** A line with title and count for each process of the runs so far. */
+function passed(): string {
+  const results = readFileSync(join(root, 'results'), 'utf8').trimEnd().split('\n')
+  return results
+    .map((line) => JSON.parse(line))
+    .map((result) => `${result.title} ${result.passed}\n`)
+    .join('')
 }
 
 it('counts types, lint and tests, prints the summary last and exits with 0', () => {
@@ -70,6 +83,15 @@ it('shows a failure in full, with the path to it and the output of the file', ()
   assert.match(output, /FAIL src\/a\.test\.ts › outer › inner\n {2}src\/a\.test\.ts:3\n/)
   assert.match(output, /1 !== 2/)
   assert.match(output, /a hint/)
+})
+
+it('begins its output with the first failure, because logs are often cut', () => {
+  const long = "'x\\n'.repeat(40) + 'the end'"
+  write('src/a.test.ts', testFile(`it('bad', () => assert.fail(${long}))`))
+  write('test/b.test.ts', testFile(`it('fine', () => {})`))
+  const [first, summary] = run().output.split('FAIL src/a.test.ts › bad\n').slice(0, 2)
+  assert.match(`${first}`, /^FAIL src\/a\.test\.ts {2}0, 1 failed.*\n\n$/)
+  assert.doesNotMatch(`${summary}`, /the end/)
 })
 
 it('lists skipped tests with their reasons', () => {
@@ -134,7 +156,7 @@ it('gives a file that changes its process, or has hooks, a process of its own', 
   write('src/b.test.ts', testFile(`import { beforeEach } from 'node:test'\nbeforeEach(() => assert.fail())`))
   write('src/c.test.ts', testFile(`it('c', () => assert.equal(process.env.FROM_A, undefined))`))
   const { output } = run()
-  for (const name of 'ac') assert.match(output, new RegExp(`ok +src/${name}\\.test\\.ts`))
+  for (const name of 'ac') assert.match(passed(), new RegExp(`src/${name}\\.test\\.ts 1`), output)
 })
 
 it('runs only the files it is asked for', () => {
@@ -171,6 +193,8 @@ it('leaves out the long tests unless they are named', () => {
   const long = 'test/package.test.ts'
   write(long, testFile(`it('long', () => {})`))
   write('test/short.test.ts', testFile(`it('short', () => {})`))
-  assert.doesNotMatch(run().output, /package/)
-  assert.match(run([long]).output, /ok +test\/package/)
+  run()
+  assert.doesNotMatch(passed(), /package/)
+  run([long])
+  assert.match(passed(), /test\/package\.test\.ts 1/)
 })
