@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { openAgentsApp, openAgentsTab } from '../support/agents-page.ts'
-import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { openHttpApp } from '../support/http-app.ts'
 import { scriptedWork, WORK_YAML } from '../support/scripted-work.ts'
 
@@ -22,6 +22,7 @@ describe('long lists, on the page', { skip: WITHOUT_CHROMIUM }, () => {
   test('thousands of agents and skills are at most 100 rows', async (t) => {
     const served = await openAgentsApp(t, 'kernel:\n  agents:\n    - { agent_id: worker, prompt: work }\n')
     const { page } = await openAgentsTab(browser, served, '/now')
+    await waitUntilLive(page)
     await page.route('**/api/v1/agent/list*', async (route) => {
       const response = await route.fetch()
       const list = (await response.json()) as { items: object[] }
