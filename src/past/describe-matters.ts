@@ -17,6 +17,7 @@ interface Texts {
   until(when: string): string
   type(command: string): string
   readonly place: string
+  readonly placeToo: string
   leftOut(count: number): string
   queue(pending: number, running: number): string
   readonly nothingNext: string
@@ -39,6 +40,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     until: (when) => `until ${when}`,
     type: (command) => `type: tireless ${command}`,
     place: 'You can answer, retry or dismiss each of them in “Needs you”.',
+    placeToo: 'All of this can also be answered on the page, in “Needs you”.',
     leftOut: (count) => `… and ${count} more, which are left out here.`,
     queue: (pending, running) => `In the queue: ${pending} pending, ${running} running.`,
     nothingNext: 'Nothing is planned: no schedule has a next beat, and the queue is empty.',
@@ -59,6 +61,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     until: (when) => `到 ${when} 为止`,
     type: (command) => `请输入：tireless ${command}`,
     place: '可以在“等你处理”里逐项回答、重试或不再处理。',
+    placeToo: '这些也都可以在页面的“等你处理”里处理。',
     leftOut: (count) => `……还有 ${count} 项，这里没有列出。`,
     queue: (pending, running) => `队列：${pending} 个待运行，${running} 个运行中。`,
     nothingNext: '没有计划：没有一个日程还有下一次，队列也是空的。',
@@ -79,7 +82,7 @@ export function describeMatters(open: OpenMatters, voice: Voice): string {
   return [
     forOwner.length === 0 ? texts.nothing : texts.waits,
     ...forOwner.map((matter) => describeMatter(matter, voice)),
-    ...(voice.onPage && forOwner.length > 0 ? [texts.place] : []),
+    ...(forOwner.length > 0 ? [voice.onPage ? texts.place : texts.placeToo] : []),
     ...(parked.length > 0 ? [texts.others, ...parked.map((matter) => describeMatter(matter, voice))] : []),
     ...(open.left_out > 0 ? [texts.leftOut(open.left_out)] : []),
     ...describeOpenTodos(open.todos, voice),

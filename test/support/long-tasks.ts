@@ -27,7 +27,7 @@ interface Tried {
   work(): Promise<void>
 }
 
-/** Contract: processor time of the tasks over 50 ms during the work, in milliseconds; none if one of three tries had none. */
+/** Contract: processor time in ms of the tasks over 50 ms during the work; none if one of three tries had none. */
 export async function findLongTasks(browser: Browser, page: Page, { prepare, work }: Tried): Promise<number[]> {
   let found: number[] = []
   for (let tried = 0; tried < TRIES; tried += 1) {

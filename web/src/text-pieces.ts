@@ -1,21 +1,36 @@
 /** Cuts a long text into pieces. Pure. */
 
 /** The time to lay out a line grows with the square of its length. */
-const PIECE_CHARS = 4000
+const PIECE_CHARS = 2000
+/** More than fit into a window. */
+const PIECE_LINES = 100
 
 /** Contract: the text in parts that stand below each other; they end at line breaks where there are some. */
 export function cutIntoPieces(text: string): readonly string[] {
   const pieces: string[] = []
   let from = 0
-  while (text.length - from > PIECE_CHARS) {
-    const lineEnd = text.lastIndexOf('\n', from + PIECE_CHARS - 1)
-    const isWholeLine = lineEnd >= from
-    const to = isWholeLine ? lineEnd : endOf(text, from + PIECE_CHARS)
+  for (;;) {
+    const next = text.slice(from, from + PIECE_CHARS)
+    const isRest = from + next.length === text.length
+    if (isRest && next.split('\n').length <= PIECE_LINES) return [...pieces, next]
+    const lineEnd = lastLineEnd(next)
+    const isWholeLine = lineEnd >= 0
+    const length = isWholeLine ? lineEnd : endOf(next, next.length)
     // The break between two pieces stands for the line break; an empty line needs one of its own.
-    pieces.push(to === from ? '\n' : text.slice(from, to))
-    from = isWholeLine ? to + 1 : to
+    pieces.push(length === 0 ? '\n' : next.slice(0, length))
+    from += isWholeLine ? length + 1 : length
   }
-  return [...pieces, text.slice(from)]
+}
+
+/** Contract: where the last of the lines that a piece may have ends; -1: no line ends here. */
+function lastLineEnd(text: string): number {
+  let end = -1
+  for (let lines = 0; lines < PIECE_LINES; lines += 1) {
+    const found = text.indexOf('\n', end + 1)
+    if (found < 0) break
+    end = found
+  }
+  return end
 }
 
 /** Contract: `at`, or one less in the middle of a character. */

@@ -68,13 +68,17 @@ const MAX_CHARS = 240
 function PlanView({ texts, plan }: { readonly texts: ViewContext['texts']; readonly plan: UndoPlan }) {
   if (plan.status === 'nothing') return <p class="mt-2 text-muted">{texts.talk.undoNothing}</p>
   const { workspaces, documents, facts, not_undone } = plan
+  const list = (kind: 'removed' | 'restored' | 'changed_back'): readonly string[] =>
+    workspaces.flatMap(({ workspace, [kind]: paths }) =>
+      workspaces.length === 1 ? paths : paths.map((path) => `${workspace}/${path}`),
+    )
   // The answer itself is on the screen; that it stays need not be said.
   const staying = not_undone.filter(({ kind }) => kind !== 'reply').map(({ what }) => what.slice(0, MAX_CHARS))
   return (
     <div class="mt-3 flex flex-col gap-3">
-      <PlanPart label={texts.talk.undoDeletes} items={workspaces.flatMap(({ removed }) => removed)} />
-      <PlanPart label={texts.talk.undoRestores} items={workspaces.flatMap(({ restored }) => restored)} />
-      <PlanPart label={texts.talk.undoReverts} items={workspaces.flatMap(({ changed_back }) => changed_back)} />
+      <PlanPart label={texts.talk.undoDeletes} items={list('removed')} />
+      <PlanPart label={texts.talk.undoRestores} items={list('restored')} />
+      <PlanPart label={texts.talk.undoReverts} items={list('changed_back')} />
       <PlanPart label={texts.talk.undoDocuments} items={documents.map(({ name }) => name)} />
       <PlanPart label={texts.talk.undoFacts} items={facts.map(({ key }) => key)} />
       <PlanPart label={texts.talk.undoKeeps} items={staying} />

@@ -42,8 +42,11 @@ const en = {
   by: { root: 'agent', user: 'you', system: 'system' } as Record<string, string>,
   verbs: {
     ...{ start: 'started', done: 'finished', fail: 'failed', pass: 'passed', reject: 'rejected', note: 'noted' },
+    ...{ add: 'todos planned', clear: 'unfinished todos removed', release: 'put back, because the run had ended' },
+    ...{ baseline: 'checked before the work', evidence: 'checked after the work' },
   } as Record<string, string>,
   refused: 'refused',
+  between: ', ',
 }
 
 const zh: typeof en = {
@@ -88,8 +91,11 @@ const zh: typeof en = {
   by: { root: '智能体', user: '你', system: '系统' },
   verbs: {
     ...{ start: '开始', done: '做完', fail: '失败', pass: '通过', reject: '退回', note: '备注' },
+    ...{ add: '列入计划', clear: '清除未完成的待办', release: '运行已结束，放回未开始' },
+    ...{ baseline: '动手之前检查', evidence: '做完之后检查' },
   },
   refused: '被拒绝',
+  between: '、',
 }
 
 export const BOARD_TEXTS = { en, zh }

@@ -168,15 +168,20 @@ function Notes({ context: { language, now }, todo: { notes } }: DetailsProps) {
   )
 }
 
-function Receipts({ context: { language, now }, todo: { receipts } }: DetailsProps) {
+function Receipts({ context: { language, now }, todo: { code, receipts } }: DetailsProps) {
   const own = BOARD_TEXTS[language]
+  // An action is written as `start T001`.
+  const describe = (action: string): string => {
+    const [verb = '', of = code] = action.split(' ')
+    return `${own.verbs[verb] ?? verb}${of === code ? '' : ` ${of}`}`
+  }
   return (
     <Part label={own.facts.receipts}>
       <ul>
         {receipts.map(({ op_id, at, actions, refusal }) => (
           <li key={op_id} class="flex flex-wrap gap-x-2.5">
             <span class="label figures">{clockTime(Date.parse(at), now, language)}</span>
-            <span class="wrap-anywhere">{visibleText(actions.join(', '))}</span>
+            <span class="wrap-anywhere">{visibleText([...new Set(actions.map(describe))].join(own.between))}</span>
             {refusal !== null && <span class="text-fault">{own.refused}</span>}
           </li>
         ))}
