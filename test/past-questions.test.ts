@@ -138,6 +138,7 @@ test('questions about the past are answered from the records', async (t) => {
     const waits = await ask('What waits for me?')
     assert.match(waits, /Send the newsletter — needs your approval/)
     assert.match(waits, new RegExp(`type: tireless approvals allow ${newsletter}`))
+    assert.match(waits, /All of this can also be answered on the page, in “Needs you”\./)
     assert.match(waits, /Choose a logo — waits for your answer.*\n {2}“Which logo\?”\n.*send --session/)
     assert.match(waits, /Fetch the exchange rates — failed.*\n.*\n.*queue retry/)
     assert.doesNotMatch(waits, /Check the backups/, 'older than a week')

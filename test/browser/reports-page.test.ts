@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { TirelessError } from '../../src/domain/error.ts'
@@ -9,6 +10,7 @@ import type { ModelRequest } from '../../src/ports/model.ts'
 import { commitOne } from '../../src/ports/store.ts'
 import type { ScriptedStep } from '../../src/testing/scripted-model.ts'
 import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM } from '../support/chromium.ts'
+import { freshFolder } from '../support/open-app.ts'
 import { assertHarmless, findSerious } from '../support/page-checks.ts'
 import { openTalkPage, PAYLOAD } from '../support/talk-page.ts'
 
@@ -72,6 +74,8 @@ describe('the report of a day, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     const { app } = served
     const { dispatch_id, session_id } = await app.run('run', { task: 'write about the shed' })
     await proveTodo(app, session_id)
+    const barn = freshFolder(t)
+    await app.run('run', { task: 'write about the barn', workspace: barn })
     const { page, complaints } = await openTab(browser, served.url, {
       ...PHONE,
       locale: 'zh-CN',
@@ -91,7 +95,11 @@ describe('the report of a day, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     assert.match(readFileSync(await download.path(), 'utf8'), /^# 工作日报：[\s\S]*shed\.md/)
     await page.getByRole('button', { name: '撤销这一天' }).click()
     const dialog = page.getByRole('dialog', { name: '撤销这一天的工作？' })
-    await dialog.getByText('shed.md').waitFor()
+    await dialog.locator('li').nth(1).waitFor()
+    const paths = await dialog.locator('li').allInnerTexts()
+    assert.equal(paths.length, 2)
+    assert.match(`${paths.find((path) => path.startsWith('default-'))}`, /^default-[^/]+\/shed\.md$/)
+    assert.ok(paths.includes(`${basename(barn)}/shed.md`), `${paths}`)
     await dialog.getByRole('button', { name: '撤销' }).click()
     await run.getByText('已撤销').waitFor()
     const { items } = await app.run('queue list', {})

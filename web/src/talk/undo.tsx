@@ -70,7 +70,7 @@ function PlanView({ texts, plan }: { readonly texts: ViewContext['texts']; reado
   const { workspaces, documents, facts, not_undone } = plan
   const list = (kind: 'removed' | 'restored' | 'changed_back'): readonly string[] =>
     workspaces.flatMap(({ workspace, [kind]: paths }) =>
-      workspaces.length === 1 ? paths : paths.map((path) => `${workspace}/${path}`),
+      workspaces.length === 1 ? paths : paths.map((path) => `${workspace.split('/').at(-1)}/${path}`),
     )
   // The answer itself is on the screen; that it stays need not be said.
   const staying = not_undone.filter(({ kind }) => kind !== 'reply').map(({ what }) => what.slice(0, MAX_CHARS))
@@ -92,8 +92,8 @@ function PlanPart({ label, items }: { readonly label: string; readonly items: re
     <div>
       <span class="label">{label}</span>
       <ul class="max-h-40 overflow-y-auto font-mono text-[13px]">
-        {items.map((item) => (
-          <li key={item} class="wrap-anywhere">
+        {items.map((item, at) => (
+          <li key={at} class="wrap-anywhere">
             {visibleText(item)}
           </li>
         ))}
