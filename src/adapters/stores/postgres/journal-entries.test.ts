@@ -18,15 +18,21 @@ import { openPostgresStore } from './store.ts'
 describe('following the journals of a database', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })
 
-  /** `append`: a transaction that appends an entry to a session of its own, and ends when its result is called. */
+  type End = (how: 'COMMIT' | 'ROLLBACK') => Promise<unknown>
+
+  /**
+   * `lock`: a transaction that locks a session of its own, appends an entry when its result is called, and ends when the
+   * result of that is called. `append`: the first two at once.
+   */
   async function openAll(t: TestContext): Promise<{
     readonly store: Store
-    readonly append: (name: string) => Promise<(how: 'COMMIT' | 'ROLLBACK') => Promise<unknown>>
+    readonly lock: (name: string) => Promise<() => Promise<End>>
+    readonly append: (name: string) => Promise<End>
   }> {
     const url = await server.newDatabase()
     const store = await openPostgresStore({ url, clock: systemClock, writerId: randomUUID(), leases: 'given' })
     t.after(() => store.close())
-    const append = async (name: string) => {
+    const lock = async (name: string) => {
       await enqueueInStore(store, newTestDispatch(name))
       const client = new pg.Client({ connectionString: url })
       await client.connect()
@@ -35,10 +41,12 @@ describe('following the journals of a database', { skip: WITHOUT_POSTGRES }, asy
       await client.query('BEGIN')
       const { rows } = await client.query(session, [`session-${name}`])
       const body = JSON.stringify([newTestRecord(1, { run_id: name })])
-      await client.query('INSERT INTO journal (session, seq, body) VALUES ($1, 1, $2)', [rows[0].n, body])
-      return (how: 'COMMIT' | 'ROLLBACK') => client.query(how)
+      return async (): Promise<End> => {
+        await client.query('INSERT INTO journal (session, seq, body) VALUES ($1, 1, $2)', [rows[0].n, body])
+        return (how) => client.query(how)
+      }
     }
-    return { store, append }
+    return { store, lock, append: async (name) => (await lock(name))() }
   }
 
   const read = async (store: Store, place: JournalPlace) => {
@@ -68,6 +76,26 @@ describe('following the journals of a database', { skip: WITHOUT_POSTGRES }, asy
     const four = await read(store, three.place)
     assert.deepEqual(four.sessions, ['session-third'])
     assert.deepEqual(four.place.open, [])
+  })
+
+  test('E15: an entry is not lost if its transaction began after all that have ended, and ends last', async (t) => {
+    const { store, lock, append } = await openAll(t)
+    const start = await store.journalEnd()
+    const insertFirst = await lock('first')
+    const endLate = await append('late')
+    await (await insertFirst())('COMMIT')
+    const one = await read(store, start)
+    assert.deepEqual(one.sessions, ['session-first'])
+    const endNext = await append('next')
+    const two = await read(store, one.place)
+    await endNext('COMMIT')
+    const three = await read(store, two.place)
+    assert.deepEqual(three.sessions, ['session-next'])
+    await endLate('COMMIT')
+    const four = await read(store, three.place)
+    assert.deepEqual(four.sessions, ['session-late'])
+    await (await append('last'))('COMMIT')
+    assert.deepEqual((await read(store, four.place)).place.open, [], 'nothing is looked for any more')
   })
 
   test('E15: two processes that append at once are followed without loss and in order', async (t) => {
