@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { call, LETTER } from '../support/approval-fixtures.ts'
-import { launchChromium, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
+import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
 import { freshFolder, waitUntil } from '../support/open-app.ts'
 import { openTalkPage } from '../support/talk-page.ts'
 
@@ -15,6 +15,19 @@ const ownMessages = (page: Page): Promise<number> =>
     const { items } = list as { items: { text: string }[] }
     return items.filter(({ text }) => text.includes('figures')).length
   })
+
+/** Contract: `reached` is fulfilled when the first message is on its way; no answer to it ever comes. */
+async function cutOffFirst(page: Page, { isAccepted = false } = {}): Promise<{ reached: Promise<void> }> {
+  const reached = Promise.withResolvers<void>()
+  let isFirst = true
+  await page.route('**/api/v1/send', async (route) => {
+    if (!isFirst) return route.fallback()
+    isFirst = false
+    if (isAccepted) await route.fetch()
+    reached.resolve()
+  })
+  return { reached: reached.promise }
+}
 
 const askToSend = () => ({ calls: [call('send', LETTER)] })
 
@@ -49,6 +62,65 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await field(page).press('Enter')
     await answered
     assert.deepEqual([lost, await ownMessages(page)], [1, 1])
+  })
+
+  for (const isAccepted of [false, true])
+    test(`Talk: a message cut off ${isAccepted ? 'after' : 'before'} it was accepted arrives once`, async (t) => {
+      const served = await openTalkPage(t)
+      const { page } = await openTab(browser, served.url)
+      await page.goto(served.login_url)
+      await waitUntilLive(page)
+      const { reached } = await cutOffFirst(page, { isAccepted })
+      await field(page).fill('Write the figures')
+      await field(page).press('Enter')
+      await reached
+      await field(page).fill('written meanwhile')
+      const answered = page.waitForResponse('**/api/v1/send')
+      await page.reload()
+      await answered
+      await waitUntilLive(page)
+      await page.getByText('Write the figures').first().waitFor()
+      assert.deepEqual([await field(page).inputValue(), await ownMessages(page)], ['written meanwhile', 1])
+      await page.reload()
+      await waitUntilLive(page)
+      assert.equal(await page.evaluate("sessionStorage.getItem('tireless-messages')"), '[]', 'nothing is on its way')
+    })
+
+  test('Talk: what a reload cut off goes back into the field if it is refused', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    await page.route('**/api/v1/send', (route) =>
+      route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'an internal error' } } }),
+    )
+    const { reached } = await cutOffFirst(page)
+    await field(page).fill('Write the figures')
+    await field(page).press('Enter')
+    await reached
+    await page.reload()
+    await page.locator('[data-toast=fault]').waitFor()
+    await waitUntil(async () => (await field(page).inputValue()) === 'Write the figures')
+  })
+
+  test('Needs you: an answer that a reload cuts off arrives once', async (t) => {
+    const served = await openTalkPage(t, {
+      work: ({ messages }) => {
+        const isAnswered = JSON.stringify(messages).includes('Paris')
+        return isAnswered ? { text: 'done' } : { calls: [call('ask_user', { question: 'Which city?' })] }
+      },
+    })
+    await served.app.run('send', { text: 'Write the figures', chat: 'page' })
+    const { page } = await openTab(browser, served.url)
+    await page.goto(loginAt(served.login_url, '/needs-you'))
+    const { reached } = await cutOffFirst(page, { isAccepted: false })
+    await page.locator('[data-need=question] input').fill('Paris')
+    await page.keyboard.press('Enter')
+    await reached
+    await page.reload()
+    await page.locator('[data-needs=none]').waitFor()
+    const { items } = await served.app.run('messages list', { chat: 'page' })
+    assert.equal(items.filter(({ text }) => text === 'Paris').length, 1)
   })
 
   test('Talk: the same words twice are two messages, also while the first one is on its way', async (t) => {

@@ -6,6 +6,8 @@ import type { Dispatch } from './api-types.ts'
 import { applyDelta, applyEvent, newRun, type RunView } from './run-view.ts'
 
 const MAX_RUNS = 50
+/** How long ended runs stay among the running ones. */
+const LINGER_MS = 6000
 
 export class LiveRuns {
   readonly #runs: Map<string, RunView>
@@ -84,4 +86,11 @@ export class LiveRuns {
 function keepStreamed(previous: RunView | undefined, run: RunView): void {
   const [old, step] = [previous?.steps.at(-1), run.steps.at(-1)]
   if (old && step && old.id === step.id && old.text.length > step.text.length) step.text = old.text
+}
+
+/** Contract: running runs and those that ended just now, oldest first; looks only while they run, as there are many. */
+export function visibleRuns(runs: ReadonlyMap<string, RunView>, now: number): readonly RunView[] {
+  return [...runs.values()]
+    .filter(({ to, isLook }) => to === null || (!isLook && now - to < LINGER_MS))
+    .sort((a, b) => a.from - b.from)
 }

@@ -13,8 +13,6 @@ import type { RunView } from './run-view.ts'
 import { Toasts } from './shell/toasts.tsx'
 import { Conversation, PAGE_CHAT } from './talk/conversation.ts'
 
-/** How long ended runs stay among the running ones. */
-const LINGER_MS = 6000
 /** Minimum time between two fetches of the lists. */
 const FETCH_INTERVAL_MS = 800
 /** A second click of a double click comes within this time. */
@@ -109,6 +107,7 @@ export class PageState {
       },
       onUnauthorized: () => this.#endSession(),
     })
+    void this.conversation.resend((thrown) => this.reportFailure(thrown))
   }
 
   /**
@@ -147,13 +146,14 @@ export class PageState {
     }
   }
 
-  /** Contract: sends the owner's message to a session; true: it was accepted. */
+  /** Contract: sends the owner's message to a session; false: it goes back to where it was written. */
   async sendTo(session: string, text: string, feedback: Feedback<'send'>): Promise<boolean> {
     const { keys } = this.conversation
     const key = keys.take(session, text)
     const output = await this.run('send', { session, text, chat: PAGE_CHAT, key }, feedback)
-    if (!output) keys.keep(session, text, key)
-    return output !== undefined
+    if (!output) return !keys.keep(key)
+    keys.answered(key)
+    return true
   }
 
   /** Contract: what is shown is fetched again; call it after a command that was not run by `run`. */
@@ -291,10 +291,3 @@ export class PageState {
 
 const countsOf = (status: Status | null) =>
   status && [status.queue, status.approvals, status.questions, status.unknowns]
-
-/** Contract: running runs and those that ended just now, oldest first; looks only while they run, as there are many. */
-export function visibleRuns({ runs }: PageView, now: number): readonly RunView[] {
-  return [...runs.values()]
-    .filter(({ to, isLook }) => to === null || (!isLook && now - to < LINGER_MS))
-    .sort((a, b) => a.from - b.from)
-}

@@ -1,7 +1,7 @@
 /** The place Now: live state of the kernel. */
 
+import { visibleRuns } from '../live-runs.ts'
 import { countNeeds } from '../needs-you/needs.ts'
-import { visibleRuns } from '../page-state.ts'
 import type { PlaceProps } from '../shell/place.tsx'
 import { useViewContext } from '../view-context.ts'
 import { Cycles } from './cycles.tsx'
@@ -27,7 +27,7 @@ export function Now(props: PlaceProps) {
       <div class="grid gap-8 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)]">
         <div class="flex min-w-0 flex-col gap-8">
           <Residents context={context} page={page} />
-          <Running context={context} runs={visibleRuns(view, context.now)} />
+          <Running context={context} runs={visibleRuns(view.runs, context.now)} />
           <Finished context={context} recent={view.recent} />
         </div>
         <div class="flex min-w-0 flex-col gap-8">

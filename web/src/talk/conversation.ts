@@ -51,18 +51,35 @@ export class Conversation {
     await this.fetch()
   }
 
-  /** Contract: the message is accepted when it resolves. */
-  async send(text: string): Promise<void> {
-    const key = this.keys.take(PAGE_CHAT, text)
+  /** Contract: what a reload of the page cut off is sent again, or put back into the field; the rest is reported. */
+  async resend(report: (thrown: unknown) => void): Promise<void> {
+    for (const { to, text, key, until } of this.keys.cutOff()) {
+      const putBack = (): void => this.draft.putBack(text)
+      if (Date.now() < until)
+        await this.send(text, to).catch((thrown) => {
+          putBack()
+          report(thrown)
+        })
+      else {
+        putBack()
+        this.keys.answered(key)
+      }
+    }
+  }
+
+  /** `to`: the page's chat, or a session. Contract: it is accepted when it resolves, unless the page is left behind. */
+  async send(text: string, to = PAGE_CHAT): Promise<void> {
+    const key = this.keys.take(to, text)
     this.pending = [...this.pending, { key, text, at: Date.now() }]
     this.#onChange()
     try {
-      await runCommand('send', { text, chat: PAGE_CHAT, key, rules: true })
+      const place = to === PAGE_CHAT ? { rules: true } : { session: to }
+      await runCommand('send', { text, chat: PAGE_CHAT, key, ...place })
+      this.keys.answered(key)
       // It is accepted, even if it cannot be read now.
       await this.fetch().catch(() => {})
     } catch (thrown) {
-      this.keys.keep(PAGE_CHAT, text, key)
-      throw thrown
+      if (this.keys.keep(key)) throw thrown
     } finally {
       this.pending = this.pending.filter((each) => each.key !== key)
       this.#onChange()

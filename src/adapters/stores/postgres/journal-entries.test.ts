@@ -21,8 +21,8 @@ describe('following the journals of a database', { skip: WITHOUT_POSTGRES }, asy
   type End = (how: 'COMMIT' | 'ROLLBACK') => Promise<unknown>
 
   /**
-   * `lock`: a transaction that locks a session of its own, appends an entry when its result is called, and ends when the
-   * result of that is called. `append`: the first two at once.
+   * `lock`: a transaction that locks a session of its own, appends an entry when its result is called, and ends when
+   * the result of that is called. `append`: the first two at once.
    */
   async function openAll(t: TestContext): Promise<{
     readonly store: Store
