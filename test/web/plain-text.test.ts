@@ -12,17 +12,20 @@ test('pieces have all characters in their order, and break only at line breaks o
     fc.integer({ min: 90, max: 300 }).map((n) => '\n'.repeat(n)),
     fc.constant('short'),
   )
+  const emptyLines = Array.from({ length: 300 }, (_, n): [string[]] => [['short', '\n'.repeat(n)]])
   fc.assert(
     fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
       const text = lines.join('\n')
       const pieces = cutIntoPieces(text)
       assert.equal(pieces.join('').replaceAll('\n', ''), text.replaceAll('\n', ''))
-      for (const piece of pieces) {
+      // A browser does not draw the last line of a block if it is empty.
+      const drawn = pieces.map((piece, at) => (at < pieces.length - 1 ? piece.replace(/\n$/, '') : piece))
+      for (const piece of drawn) {
         assert.ok(piece.length <= 2000 && piece.isWellFormed() === text.isWellFormed())
         assert.ok(piece.split('\n').length <= 100)
       }
-      if (text.split('\n').every(({ length }) => length < 2000))
-        assert.equal(pieces.map((piece) => (piece === '\n' ? '' : piece)).join('\n'), text)
+      if (text.split('\n').every(({ length }) => length < 2000)) assert.equal(drawn.join('\n'), text)
     }),
+    { examples: emptyLines, numRuns: 1000 },
   )
 })

@@ -16,8 +16,9 @@ export function cutIntoPieces(text: string): readonly string[] {
     const lineEnd = lastLineEnd(next)
     const isWholeLine = lineEnd >= 0
     const length = isWholeLine ? lineEnd : endOf(next, next.length)
-    // The break between two pieces stands for the line break; an empty line needs one of its own.
-    pieces.push(length === 0 ? '\n' : next.slice(0, length))
+    const piece = next.slice(0, length)
+    // The break between two pieces stands for the line break; an empty last line is only drawn with one of its own.
+    pieces.push(piece === '' || piece.endsWith('\n') ? `${piece}\n` : piece)
     from += isWholeLine ? length + 1 : length
   }
 }
