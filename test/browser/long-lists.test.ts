@@ -7,8 +7,12 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { openAgentsApp, openAgentsTab } from '../support/agents-page.ts'
 import { launchChromium, loginAt, openTab, WITHOUT_CHROMIUM, waitUntilLive } from '../support/chromium.ts'
+import { fakeTool, PURE } from '../support/fake-tools.ts'
 import { openHttpApp } from '../support/http-app.ts'
+import { waitUntil } from '../support/open-app.ts'
+import { finishTask } from '../support/runs-page.ts'
 import { scriptedWork, WORK_YAML } from '../support/scripted-work.ts'
+import { openTalkPage } from '../support/talk-page.ts'
 
 const MANY = 2000
 
@@ -42,6 +46,45 @@ describe('long lists, on the page', { skip: WITHOUT_CHROMIUM }, () => {
     await page.goto(`${served.url}/memory/skills`)
     await page.locator('[data-skill="skill-3"]').waitFor()
     assert.ok((await page.locator('[data-skill]').count()) <= 100)
+  })
+
+  test('Q15: of a step with hundreds of calls the first are drawn, and more on request', async (t) => {
+    const calls = Array.from({ length: 300 }, (_, n) => ({ tool: 'count', args: { n } }))
+    const served = await openTalkPage(t, {
+      tools: [fakeTool({ name: 'count', effect: PURE })],
+      work: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? { text: 'counted' } : { calls }),
+    })
+    const run = await finishTask(served, 'count all')
+    const { page } = await openTab(browser, served.url)
+    await page.goto(loginAt(served.login_url, `/runs/${run}?step=1`))
+    const step = page.locator('[data-step-details="1"]')
+    const drawn = step.locator('[data-step-call=count]')
+    await step.getByRole('button', { name: 'Show 20 more (280 left)' }).click()
+    await step.getByRole('button', { name: 'Show 20 more (260 left)' }).waitFor()
+    assert.equal(await drawn.count(), 40)
+    await page.goto(`${served.url}/runs/${run}?step=2`)
+    const request = page.locator('[data-step-details="2"]')
+    await request.getByRole('button', { name: 'Show the exact request' }).click()
+    await request.getByRole('button', { name: 'Show 40 earlier' }).click()
+    await waitUntil(async () => (await request.locator('[data-messages] summary').count()) === 80)
+  })
+
+  test('Settings: of a thousand models the first are drawn, and more on request', async (t) => {
+    const served = await openTalkPage(t)
+    const { page } = await openTab(browser, served.url)
+    await page.goto(served.login_url)
+    await waitUntilLive(page)
+    await page.route('**/api/v1/models/list*', async (route) => {
+      const response = await route.fetch()
+      const list = (await response.json()) as { items: object[] }
+      const items = Array.from({ length: 1000 }, (_, at) => ({ ...list.items[0], id: `many/model-${at}` }))
+      await route.fulfill({ response, json: { ...list, items } })
+    })
+    await page.goto(`${served.url}/settings/models`)
+    const models = page.getByText('many/model-', { exact: false })
+    await page.getByRole('button', { name: 'Show 50 more (950 left)' }).click()
+    await page.getByRole('button', { name: 'Show 50 more (900 left)' }).waitFor()
+    assert.ok((await models.count()) <= 110)
   })
 
   test('of many changed files the first are open, the others open on demand', async (t) => {

@@ -1,6 +1,7 @@
 /** The calls of a step: exact arguments, what the policy and the owner said, and the whole result. */
 
 import { toneOf } from '../components.tsx'
+import { FirstItems } from '../first-items.tsx'
 import { clockTime, duration, visibleText } from '../format.ts'
 import { Arguments } from '../needs-you/arguments.tsx'
 import { translateReason } from '../texts/reasons.ts'
@@ -22,18 +23,22 @@ export function Calls({ context, step }: CallsProps) {
   if (calls.length === 0) return null
   return (
     <Part title={context.own.calls}>
-      <ol class="flex flex-col gap-3">
-        {calls.map((call) => (
-          <li key={call.index} class="min-w-0 rounded-lg border border-line px-3 py-2.5" data-step-call={call.tool}>
-            <CallHead context={context} call={call} />
-            <Reasons context={context} step={step} call={call} />
-            <div class="mt-2">
-              <Arguments args={parsed(call.args)} label={context.own.arguments} />
-            </div>
-            {call.result !== null && <Result context={context} content={call.result.content} />}
-          </li>
-        ))}
-      </ol>
+      <FirstItems items={calls} atOnce={20}>
+        {(first) => (
+          <ol class="flex flex-col gap-3">
+            {first.map((call) => (
+              <li key={call.index} class="min-w-0 rounded-lg border border-line px-3 py-2.5" data-step-call={call.tool}>
+                <CallHead context={context} call={call} />
+                <Reasons context={context} step={step} call={call} />
+                <div class="mt-2">
+                  <Arguments args={parsed(call.args)} label={context.own.arguments} />
+                </div>
+                {call.result !== null && <Result context={context} content={call.result.content} />}
+              </li>
+            ))}
+          </ol>
+        )}
+      </FirstItems>
     </Part>
   )
 }

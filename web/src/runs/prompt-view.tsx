@@ -129,7 +129,7 @@ function Fold({ title, note, children }: FoldProps) {
   )
 }
 
-const MAX_MESSAGES = 40
+const PAGE_MESSAGES = 40
 const MAX_LINE = 160
 
 function Messages({
@@ -139,13 +139,17 @@ function Messages({
   readonly context: RunsContext
   readonly messages: StepRequest['messages']
 }) {
-  const [isAll, setAll] = useState(false)
-  const shown = isAll ? messages : messages.slice(-MAX_MESSAGES)
+  const [limit, setLimit] = useState(PAGE_MESSAGES)
+  const shown = messages.slice(-limit)
   const hidden = messages.length - shown.length
   return (
     <div data-messages={messages.length}>
       <p class="label mt-2">{own.messages(messages.length)}</p>
-      {hidden > 0 && <Button onClick={() => setAll(true)}>{own.earlierMessages(hidden)}</Button>}
+      {hidden > 0 && (
+        <Button onClick={() => setLimit(limit + PAGE_MESSAGES)}>
+          {own.earlierMessages(Math.min(hidden, PAGE_MESSAGES))}
+        </Button>
+      )}
       {shown.map((message, at) => {
         const text = textOf(message)
         return (

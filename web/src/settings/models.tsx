@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import type { CommandOutput } from '../../../src/commands/lib/registry.ts'
 import { readCommand } from '../api.ts'
 import { Button, Card, Dot, Section } from '../components.tsx'
+import { FirstItems } from '../first-items.tsx'
 import { money, visibleText } from '../format.ts'
 import { NotFetched } from '../tabbed-place.tsx'
 import { MODEL_TEXTS } from '../texts/settings/models.ts'
@@ -93,17 +94,23 @@ function AllModels({ list, ...props }: ListProps) {
   const { language } = props
   const own = MODEL_TEXTS[language]
   return (
-    <EntryList label={own.all}>
-      {list.items.map((model) => (
-        <Entry key={model.id} name={model.id} buttons={<ModelTest {...props} model={model.id} />}>
-          <p class="font-mono wrap-anywhere">
-            {visibleText(model.id)} {model.is_default && <span class="label font-sans">{own.default}</span>}
-          </p>
-          <p class="label">{[own.sources[model.source], own.keys[model.key], sayPrice(model, language)].join(' · ')}</p>
-          {model.problem !== null && <p class="text-fault wrap-anywhere">{visibleText(model.problem)}</p>}
-        </Entry>
-      ))}
-    </EntryList>
+    <FirstItems items={list.items}>
+      {(first) => (
+        <EntryList label={own.all}>
+          {first.map((model) => (
+            <Entry key={model.id} name={model.id} buttons={<ModelTest {...props} model={model.id} />}>
+              <p class="font-mono wrap-anywhere">
+                {visibleText(model.id)} {model.is_default && <span class="label font-sans">{own.default}</span>}
+              </p>
+              <p class="label">
+                {[own.sources[model.source], own.keys[model.key], sayPrice(model, language)].join(' · ')}
+              </p>
+              {model.problem !== null && <p class="text-fault wrap-anywhere">{visibleText(model.problem)}</p>}
+            </Entry>
+          ))}
+        </EntryList>
+      )}
+    </FirstItems>
   )
 }
 

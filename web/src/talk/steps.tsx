@@ -1,6 +1,7 @@
 /** The steps of a run in a conversation: calls as they happen, and the text that the model is writing. */
 
 import { Dot, toneOf } from '../components.tsx'
+import { FirstItems } from '../first-items.tsx'
 import { jsonLine, oneLine, visibleText } from '../format.ts'
 import type { CallView, RunView } from '../run-view.ts'
 
@@ -10,15 +11,15 @@ const MAX_LINE = 300
 
 export function Steps({ run, isAll = false }: { readonly run: RunView; readonly isAll?: boolean }) {
   const calls = run.steps.flatMap((step) => step.calls.map((call, at) => ({ call, key: `${step.id}.${at}` })))
-  const shown = isAll ? calls : calls.slice(-MAX_CALLS)
-  return (
+  const drawList = (some: typeof calls) => (
     <ol class="flex min-w-0 flex-col gap-1">
-      {calls.length > shown.length && <li class="label">… {calls.length - shown.length}</li>}
-      {shown.map(({ call, key }) => (
+      {!isAll && calls.length > some.length && <li class="label">… {calls.length - some.length}</li>}
+      {some.map(({ call, key }) => (
         <CallLine key={key} call={call} />
       ))}
     </ol>
   )
+  return isAll ? <FirstItems items={calls}>{drawList}</FirstItems> : drawList(calls.slice(-MAX_CALLS))
 }
 
 const CONTENT_CLASSES = [
