@@ -36,11 +36,16 @@ export function renderReply(run: EndedRun, language: Language): string | undefin
 export const renderUnstarted = (status: 'cancelled' | 'dead', title: string, language: Language): string =>
   WORDS[language].unstarted[status](title)
 
-/** The code of an error is for programs. */
-function withoutCode(error: string): string {
+/** The code of an error is for programs, and what it says of an unusable answer is for the model. */
+function sayError(error: string, language: Language): string {
   const [code = ''] = error.split(': ', 1)
-  return Object.hasOwn(ERROR_CODES, code) ? error.slice(code.length + 2) : error
+  if (!Object.hasOwn(ERROR_CODES, code)) return error
+  if (!UNUSABLE.has(code)) return error.slice(code.length + 2)
+  return WORDS[language].unusable(Number(IN_A_ROW.exec(error)?.[1] ?? 1))
 }
+
+const UNUSABLE: ReadonlySet<string> = new Set(['decision_invalid', 'decision_empty'])
+const IN_A_ROW = /\(after (\d+) failures in a row\)$/
 
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
@@ -48,7 +53,11 @@ const linkTarget = (path: string): string => (/[\s()<>]/.test(path) ? `<${path.r
 
 const WORDS = {
   en: {
-    failed: (error: string) => `**Not finished.** ${withoutCode(error)}`.trim(),
+    failed: (error: string) => `**Not finished.** ${sayError(error, 'en')}`.trim(),
+    unusable: (times: number) =>
+      times === 1
+        ? 'The model’s answer could not be used.'
+        : `The model’s answers could not be used, ${times} times in a row.`,
     cancelled: '**Cancelled.**',
     unstarted: {
       cancelled: (title: string) => `**Cancelled** before it began: ${title}`,
@@ -58,7 +67,8 @@ const WORDS = {
     more: (count: number) => `and ${count} more`,
   },
   zh: {
-    failed: (error: string) => `**没有完成。** ${withoutCode(error)}`.trim(),
+    failed: (error: string) => `**没有完成。** ${sayError(error, 'zh')}`.trim(),
+    unusable: (times: number) => (times === 1 ? '模型的回答无法使用。' : `模型的回答连续 ${times} 次无法使用。`),
     cancelled: '**已取消。**',
     unstarted: {
       cancelled: (title: string) => `**已取消**，还没有开始：${title}`,

@@ -24,6 +24,7 @@ import { selectFittingInput } from '../session/bind-input.ts'
 import { rememberView, viewForBehaviour } from '../session/memory-view.ts'
 import { type OpenTurn, requireOpenTurn } from '../session/session-thread.ts'
 import { sessionViewOf } from '../session/session-work.ts'
+import { withUnfinished } from '../session/unfinished-input.ts'
 import { committedUsd, type RunUsage } from '../session/usage.ts'
 import { copyState } from './reduce.ts'
 
@@ -50,7 +51,10 @@ export interface TurnInput {
 export async function findInput(run: Run): Promise<TurnInput | undefined> {
   const { thread, dispatch } = run
   if (thread.open) return { observations: thread.open.input }
-  const unread = selectBindable(run, await run.engine.store.inbox(dispatch.session_id))
+  const inbox = await run.engine.store.inbox(dispatch.session_id)
+  // With a prompt of its own, a retried run has its task again.
+  const isRetried = !thread.hasAnsweredInput && dispatch.prompt === ''
+  const unread = selectBindable(run, isRetried ? withUnfinished(thread, inbox) : inbox)
   const last = thread.turns > 0 ? thread.last : undefined
   const feedback = last?.kind === 'end' || last?.kind === 'become' ? undefined : last?.feedback
   const bound = thread.hasAnsweredInput ? { observations: unread } : await firstInput(run, unread)

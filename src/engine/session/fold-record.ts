@@ -27,6 +27,7 @@ import { countStepsWithoutNews, hasBlockedCall } from './repetition-guard.ts'
 import { decidedCalls, freshRunState, type OpenTurn, requireOpenTurn, type SessionThread } from './session-thread.ts'
 import { leaveConversation, noteRuleStep } from './session-work.ts'
 import { appendMessage, dropTurn, insertRecalled, switchParser, writesCallsAsText } from './transcript.ts'
+import { noteInputRead, noteRunEnd } from './unfinished-input.ts'
 import { addStepUsage } from './usage.ts'
 
 export function foldRecord(thread: SessionThread, record: JournalRecord): void {
@@ -58,6 +59,7 @@ export function foldRecord(thread: SessionThread, record: JournalRecord): void {
       return
     case 'run_ended':
       thread.ended = true
+      noteRunEnd(thread, record)
       if (record.answer !== undefined) thread.work.answers.push({ turn: thread.turn, text: record.answer })
       return
     case 'became':
@@ -152,6 +154,7 @@ function closeTurn(thread: SessionThread, record: Extract<JournalRecord, { kind:
     return
   }
   answerUnsettledCalls(thread, open)
+  noteInputRead(thread, open.input)
   thread.hasAnsweredInput = true
   thread.past.push({ turn: open.turn, messages: open.messages })
   noteRuleStep(thread, open)

@@ -22,6 +22,7 @@ import { type Conversation, newConversation } from './message-digest.ts'
 import type { SessionMessage } from './owner-words.ts'
 import type { Provenance } from './provenance.ts'
 import { noWork, type SessionWork } from './session-work.ts'
+import type { UnfinishedInput } from './unfinished-input.ts'
 import { noUsage, type RunUsage } from './usage.ts'
 
 export type IntendedCall = Extract<JournalRecord, { kind: 'call_intended' }>
@@ -145,6 +146,7 @@ export interface SessionThread extends RunProgress, Provenance {
   cwd: string
   /** Approvals that were used; each is valid once. */
   readonly usedApprovals: Set<string>
+  readonly unfinished: UnfinishedInput
   readonly work: SessionWork
   /** The recorded intent: which outward calls the owner's messages need. Missing until the intent is first needed. */
   intent?: Extract<JournalRecord, { kind: 'intent_fixed' }>
@@ -165,6 +167,7 @@ export function emptyThread(): SessionThread {
     fileDigests: new Map(),
     cwd: '',
     usedApprovals: new Set(),
+    unfinished: new Map(),
     work: noWork(),
     label: CLEAN_LABEL,
     sources: [],
