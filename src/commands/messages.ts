@@ -69,7 +69,7 @@ export const messagesList = defineCommand({
     const items = []
     // One after the other, because journals can be long.
     for (const { id, at, text, reply, session_id, dispatch_id } of log.slice(-limit)) {
-      const start = session_id === null || dispatch_id === null ? undefined : { id, session_id, dispatch_id }
+      const start = session_id === null ? undefined : { id, session_id, dispatch_id }
       const runs = start ? await reader.runsOf(start, text) : []
       items.push({ id, at: iso(at), text, asked: await reader.questionOf(id, runs), reply, runs })
     }
@@ -80,7 +80,8 @@ export const messagesList = defineCommand({
 interface DeliveredMessage {
   readonly id: string
   readonly session_id: string
-  readonly dispatch_id: string
+  /** Null: the program was killed before it noted it. */
+  readonly dispatch_id: string | null
 }
 
 /** A message is passed on at most once; more would be a loop. */
@@ -125,7 +126,8 @@ class RunReader {
   /** The run that got the message may have ended before it read it; then another one was started for it. */
   async #findReader({ id, session_id, dispatch_id }: DeliveredMessage): Promise<Dispatch | undefined> {
     const { store } = this.#context
-    const dispatch = await store.dispatch(dispatch_id)
+    const newest = async () => (await store.dispatchesIn(session_id, { offset: 0, limit: 1 })).items[0]
+    const dispatch = dispatch_id === null ? await newest() : await store.dispatch(dispatch_id)
     if (!dispatch || !isTerminal(dispatch.status)) return dispatch
     const journal = await this.#journal(session_id)
     const at = journal.findLastIndex((record) => hasRead([record], id))

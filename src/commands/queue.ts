@@ -9,7 +9,7 @@ import type { Json } from '../domain/json.ts'
 import { UNTRUSTED_LABEL } from '../domain/label.ts'
 import { EXPECTED_INSTANT } from '../domain/limits.ts'
 import { tellUnstarted } from '../kernel/conversation/tell-unstarted.ts'
-import { commitOne, type Store } from '../ports/store.ts'
+import { commitOne, type Op, type Store } from '../ports/store.ts'
 import { filesAndChildren } from './lib/children.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -205,6 +205,8 @@ interface NewTask {
   readonly workspace?: string | undefined
   readonly parent?: string | undefined
   readonly metadata: Readonly<Record<string, Json>>
+  /** Contract: operations that are committed with it. */
+  also?(session_id: string): Promise<readonly Op[]>
 }
 
 /** Adds a task to the queue: a dispatch in a new session, with a workspace. */
@@ -217,6 +219,7 @@ export async function enqueueTask(
   const dispatch_id = context.ids.next()
   const session_id = `${task.agent}-${dispatch_id}`
   const { path: workspace, note } = await context.prepareWorkspace(session_id, task.workspace ?? { agent: task.agent })
+  const also = (await task.also?.(session_id)) ?? []
   const [[enqueued]] = await commitOne(context.store, [
     {
       op: 'enqueue',
@@ -238,6 +241,7 @@ export async function enqueueTask(
         },
       ],
     },
+    ...also,
   ])
   if (!enqueued) throw new TirelessError('internal', 'the store returned no dispatch')
   const earlier = enqueued.duplicate ? await context.store.session(enqueued.session_id) : undefined

@@ -267,7 +267,7 @@ describe('the page in a browser', { skip: WITHOUT_CHROMIUM }, () => {
         await page.keyboard.press('Tab')
         reached.push(await page.evaluate('document.activeElement.textContent'))
       }
-      assert.deepEqual(reached, ['Tireless', '', 'English', '立即运行一轮', '暂停'])
+      assert.deepEqual(reached, ['跳过导航', 'Tireless', '', 'English', '立即运行一轮', '暂停'])
       await page.getByText('English').focus()
       await page.keyboard.press('Enter')
       await page.getByText('Nothing is running.').waitFor()

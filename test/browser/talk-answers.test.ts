@@ -81,7 +81,7 @@ describe('answers in the conversation', { skip: WITHOUT_CHROMIUM }, () => {
     await assertFitsPhone(page)
     await approval.getByLabel('Why not: the agent reads it').fill('it is too early')
     await approval.getByRole('button', { name: 'Deny, with this reason' }).click()
-    await page.locator('[data-decision=denied]').getByText('You denied send: it is too early').waitFor()
+    await page.locator('[data-decision=denied]').getByText('You denied: send · it is too early').waitFor()
     await page.locator('[data-question]').waitFor()
     assert.equal(await page.locator('textarea').getAttribute('placeholder'), 'Your answer')
     await page.locator('textarea').fill('blue please')

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { TirelessError } from '../../src/domain/error.ts'
 import { answerApproval, call, getOnlyApproval, LETTER, sendTool } from '../support/approval-fixtures.ts'
 import { openTalkApp, routing, work } from '../support/conversations.ts'
 
@@ -13,6 +14,80 @@ describe('the messages of a chat', () => {
     const { items, more } = await app.run('messages list', { limit: 20 })
     assert.deepEqual(items.map(({ text }) => text).toSorted(), texts.toSorted())
     assert.equal(more, false)
+  })
+
+  test('O11: a message is listed with its run although the program was killed right after it was accepted', async (t) => {
+    for (const message of [{}, { rules: true }]) {
+      const { app } = await openTalkApp(t, { front: () => routing({ none: true, reply: 'hi' }) })
+      const { store } = app.context
+      const commit = store.commit.bind(store)
+      let commits = 0
+      // The second commit only adds which run got the message.
+      t.mock.method(store, 'commit', (...given: Parameters<typeof commit>) => {
+        commits += 1
+        return commits === 1 ? commit(...given) : Promise.reject(new TirelessError('store_failed', 'killed'))
+      })
+      await assert.rejects(app.run('send', { text: 'hello', key: 'one', ...message }), /killed/)
+      t.mock.restoreAll()
+      await app.run('start', { until_idle: true })
+      const { items } = await app.run('messages list', {})
+      assert.deepEqual(
+        items.map(({ text, runs }) => [text, runs.map(({ status }) => status)]),
+        [['hello', ['done']]],
+      )
+      assert.equal((await app.run('send', { text: 'hello', key: 'one', ...message })).duplicate, true)
+      assert.equal((await app.run('messages list', {})).items.length, 1)
+    }
+  })
+
+  test('O11: an answer is refused if its question is no longer open, unless it has arrived before', async (t) => {
+    const asked = ['Which colour?', 'Which shed?']
+    const talk = await openTalkApp(t, {
+      front: () => routing({ new: true }),
+      work() {
+        const question = asked.shift()
+        return question === undefined ? { text: 'Painted.' } : { calls: [call('ask_user', { question })] }
+      },
+    })
+    await talk.app.run('send', { text: 'paint it' })
+    await work(talk)
+    const waiting = async () => (await talk.app.run('queue list', { status: 'waiting' })).items[0]
+    const first = await waiting()
+    const to = { session: first?.session_id, answers: first?.dispatch_id, chat: 'terminal' }
+    const blue = { ...to, asked_until: first?.wait?.until ?? undefined, text: 'blue', key: 'one' }
+    await talk.app.run('send', blue)
+    await work(talk)
+    const second = await waiting()
+    assert.notEqual(second?.wait?.until, first?.wait?.until)
+    assert.equal((await talk.app.run('send', blue)).duplicate, true)
+    await assert.rejects(talk.app.run('send', { ...blue, key: 'two' }), /conflict|no longer open/)
+    await talk.app.run('send', { ...to, asked_until: second?.wait?.until ?? undefined, text: 'the old one' })
+    await work(talk)
+    await assert.rejects(talk.app.run('send', { ...to, text: 'green' }), /no longer open.*which is done/s)
+    const { items } = await talk.app.run('messages list', {})
+    assert.deepEqual(
+      items.map(({ text }) => text),
+      ['paint it', 'blue', 'the old one'],
+    )
+  })
+
+  test('O12: while a question is open, a message may be something new', async (t) => {
+    const talk = await openTalkApp(t, {
+      front: () => routing({ new: true }),
+      work: ({ messages }) =>
+        JSON.stringify(messages).includes('feed the cat')
+          ? { text: 'fed' }
+          : { calls: [call('ask_user', { question: 'Which colour?' })] },
+    })
+    await talk.app.run('send', { text: 'paint it' })
+    await work(talk)
+    await talk.app.run('send', { text: 'feed the cat', new: true })
+    await work(talk)
+    const { items } = await talk.app.run('messages list', {})
+    assert.deepEqual(
+      items.map(({ runs }) => runs.at(-1)?.status),
+      ['waiting', 'done'],
+    )
   })
 
   test('O11: of long messages fewer are kept, because the list is written with each of them', async (t) => {

@@ -8,6 +8,7 @@ import { atMostEvery } from './at-most-every.ts'
 import { FetchedLists } from './fetched-lists.ts'
 import { LiveConnection } from './live-connection.ts'
 import { LiveRuns } from './live-runs.ts'
+import type { Address } from './outbox.ts'
 import { Retry } from './retry.ts'
 import type { RunView } from './run-view.ts'
 import { Toasts } from './shell/toasts.tsx'
@@ -107,7 +108,6 @@ export class PageState {
       },
       onUnauthorized: () => this.#endSession(),
     })
-    void this.conversation.resend((thrown) => this.reportFailure(thrown))
   }
 
   /**
@@ -146,14 +146,12 @@ export class PageState {
     }
   }
 
-  /** Contract: sends the owner's message to a session; false: it goes back to where it was written. */
-  async sendTo(session: string, text: string, feedback: Feedback<'send'>): Promise<boolean> {
-    const { keys } = this.conversation
-    const key = keys.take(session, text)
-    const output = await this.run('send', { session, text, chat: PAGE_CHAT, key }, feedback)
-    if (!output) return !keys.keep(key)
-    keys.answered(key)
-    return true
+  /** Contract: sends the owner's message to a session; if it is not accepted, it goes back to where it was written. */
+  async sendTo(address: Address, text: string, feedback: Feedback<'send'>): Promise<void> {
+    await this.conversation.outbox.send(address, text, async (input) => {
+      const output = await this.run('send', { ...input, chat: PAGE_CHAT }, feedback)
+      return output !== undefined
+    })
   }
 
   /** Contract: what is shown is fetched again; call it after a command that was not run by `run`. */
@@ -236,6 +234,7 @@ export class PageState {
   async #fetchLists(): Promise<void> {
     const { over, failures } = await this.#lists.fetchLists()
     this.#runs.endThose(over)
+    void this.#fetch(this.conversation.settle((thrown) => this.reportFailure(thrown)))
     // An expired login is the one to act on.
     if (failures.length > 0) throw failures.find(isUnauthorized) ?? failures[0]
   }

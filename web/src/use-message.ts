@@ -1,6 +1,7 @@
 /** A message to a session while it is written and sent. */
 
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
+import type { Address } from './outbox.ts'
 import type { Feedback, PageState } from './page-state.ts'
 
 interface Written {
@@ -11,17 +12,21 @@ interface Written {
   send(): Promise<void>
 }
 
-export function useMessage(page: PageState, session: string, feedback: Feedback<'send'> & { busy: string }): Written {
-  const [text, write] = useState('')
+export function useMessage(page: PageState, to: Address, feedback: Feedback<'send'> & { busy: string }): Written {
+  const draft = page.conversation.outbox.draft(to.place)
+  const [text, setText] = useState(draft.text)
+  useLayoutEffect(() => {
+    setText(draft.text)
+    return draft.listen(setText)
+  }, [draft])
   return {
     text,
     isBusy: page.view.busy.has(feedback.busy),
-    write,
+    write: (written) => draft.write(written),
     async send() {
       if (text.trim() === '') return
-      write('')
-      if (!(await page.sendTo(session, text, feedback)))
-        write((meanwhile) => (meanwhile === '' ? text : `${text} ${meanwhile}`))
+      draft.write('')
+      await page.sendTo(to, text, feedback)
     },
   }
 }

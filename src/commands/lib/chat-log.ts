@@ -2,11 +2,14 @@
 
 import { clipText } from '../../domain/clean-summary.ts'
 import type { Json } from '../../domain/json.ts'
-import { commitOne, fallbackIfUnreadable } from '../../ports/store.ts'
+import { fallbackIfUnreadable, type Op } from '../../ports/store.ts'
 import { inTurn } from './chat/message-queue.ts'
 import type { Needs } from './context.ts'
 
-/** A message of the owner. `session_id` and `dispatch_id`: the run that got it. */
+/**
+ * A message of the owner. `session_id` and `dispatch_id`: the run that got it; the second one is missing if the program
+ * was killed right after it accepted the message.
+ */
 interface LoggedMessage {
   readonly id: string
   readonly at: number
@@ -38,15 +41,27 @@ function readMessage(value: Json): readonly LoggedMessage[] {
   return [{ id, at, text, ...answered }]
 }
 
-/** Contract: the message is in the log when it resolves; the oldest ones are dropped. */
-export async function logChatMessage({ store }: Needs<'store'>, front: string, message: LoggedMessage): Promise<void> {
-  const { text, reply } = message
-  const kept = { ...message, text: clipText(text, MAX_TEXT), reply: reply === null ? null : clipText(reply, MAX_REPLY) }
-  // Several messages may come at once, and none may get lost.
-  await inTurn(store, settingOf(front), Number.POSITIVE_INFINITY, async () => {
-    const log = newest([...(await readChatLog({ store }, front)), kept])
-    await commitOne(store, [{ op: 'set', name: settingOf(front), value: log.map((one) => ({ ...one })) }])
-  })
+/** Contract: `work` reads and writes the log. Several messages may come at once, and none may get lost. */
+export const inChatLog = <T>({ store }: Needs<'store'>, front: string, work: () => Promise<T>): Promise<T> =>
+  inTurn(store, settingOf(front), Number.POSITIVE_INFINITY, work)
+
+/**
+ * Contract: call it in `inChatLog`; the operations that add the message, or what became of it since. The oldest
+ * messages are dropped.
+ */
+export async function logOps(context: Needs<'store'>, front: string, message: LoggedMessage): Promise<readonly Op[]> {
+  const { id, text, reply } = message
+  const log = await readChatLog(context, front)
+  const known = log.find((one) => one.id === id)
+  if (known && (known.dispatch_id !== null || message.dispatch_id === null)) return []
+  const added = {
+    ...message,
+    text: clipText(text, MAX_TEXT),
+    reply: reply === null ? null : clipText(reply, MAX_REPLY),
+  }
+  const { dispatch_id } = message
+  const next = known ? log.map((one) => (one === known ? { ...one, dispatch_id } : one)) : newest([...log, added])
+  return [{ op: 'set', name: settingOf(front), value: next.map((one) => ({ ...one })) }]
 }
 
 /** The whole log is written with each message, so it is bounded in both ways. */

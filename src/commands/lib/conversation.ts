@@ -31,6 +31,8 @@ interface Delivery {
   readonly hear: readonly Op[]
   /** Contract: the operations that send an immediate reply. */
   reply?(text: string): readonly Op[]
+  /** Contract: operations that record the message with what became of it. */
+  log?(became: { readonly session_id: string | null; readonly reply: string | null }): Promise<readonly Op[]>
 }
 
 /** Another message may create the session in front of the chat at the same time; then the second try succeeds. */
@@ -92,10 +94,11 @@ const PAGE = namedChat('page')
 async function commitReception(
   store: ConversationNeeds['store'],
   { ops, session_id, text }: Reception,
-  { hear, reply }: Delivery,
+  { hear, reply, log }: Delivery,
 ): Promise<Submission> {
   const said = text === undefined ? [] : (reply?.(text) ?? [])
-  const all = [...hear, ...ops, ...said]
+  const logged = (await log?.({ session_id, reply: text ?? null })) ?? []
+  const all = [...hear, ...ops, ...said, ...logged]
   const results = all.length === 0 ? [] : await commitOne<readonly Op[]>(store, all)
   const at = all.findLastIndex(({ op }) => op === 'publish' || op === 'answer')
   const { duplicate = false, dispatch_id } = (results[at] ?? { dispatch_id: null }) as Partial<OpResults['publish']>

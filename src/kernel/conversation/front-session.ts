@@ -64,6 +64,8 @@ export interface OwnerMessage {
   readonly id: string
   readonly text: string
   readonly route?: boolean
+  /** It answers nothing that was asked. */
+  readonly isNew?: boolean
   /**
    * Contract: puts the files of the message into the workspace of the session that gets it. If that is on another
    * machine, the files are refused.

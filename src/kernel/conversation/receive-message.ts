@@ -36,9 +36,10 @@ export async function receiveMessage(
   said: OwnerMessage,
   { isNew, answerAtOnce }: Listener,
 ): Promise<Reception> {
-  const match = isNew(said.text)
-    ? ({ kind: 'none' } as const)
-    : matchExpectation(said.text, await readExpectations(deps.store, chat.reply_to))
+  const match =
+    said.isNew || isNew(said.text)
+      ? ({ kind: 'none' } as const)
+      : matchExpectation(said.text, await readExpectations(deps.store, chat.reply_to))
   switch (match.kind) {
     case 'none': {
       const text = await answerAtOnce(said.text)

@@ -8,6 +8,7 @@ import { relativeTime, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import { sayTitle } from '../texts/errors.ts'
 import { describeOrigin, translateReason } from '../texts/reasons.ts'
+import { sayTool } from '../texts/tools.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Arguments } from './arguments.tsx'
 import { Fact, NeedCard } from './need-card.tsx'
@@ -33,7 +34,9 @@ export function ApprovalCard({ context, page, approval, isCurrent = false, isInR
       task={isInRun || task === null ? '' : sayTitle(task, language)}
     >
       <p>
-        <span class="font-mono font-medium text-act">{visibleText(tool)}</span>
+        <span class="inline-block font-medium text-act wrap-anywhere first-letter:uppercase">
+          {sayTool(tool, language)}
+        </span>
       </p>
       <Arguments args={args} label={texts.needs.arguments} />
       <Fact label={texts.needs.why}>{visibleText(translateReason(reason, language))}</Fact>
@@ -91,13 +94,14 @@ const shorten = (to: string): string => (to.length > MAX_SINK_CHARS ? `${to.slic
 /** Contract: whether an allowed call could not be taken back. */
 const isFinal = ({ effect }: Approval): boolean => effect.reach === 'destructive'
 
-function Answers({ context: { texts }, page, approval }: Pick<ApprovalProps, 'context' | 'page' | 'approval'>) {
+function Answers({ context, page, approval }: Pick<ApprovalProps, 'context' | 'page' | 'approval'>) {
+  const { texts, language } = context
   const [isConfirming, setConfirming] = useState(false)
   const [isMore, setMore] = useState(false)
   const [reason, setReason] = useState('')
   const busy = page.view.busy.has(busyName(approval))
-  const allow = (grant: 'once' | 'session' | '7d') => void allowCall({ page, texts }, approval, grant)
-  const deny = () => void denyCall({ page, texts }, approval, reason)
+  const allow = (grant: 'once' | 'session' | '7d') => void allowCall({ page, context }, approval, grant)
+  const deny = () => void denyCall({ page, context }, approval, reason)
   const answers = { texts, reason, setReason, busy, deny }
   return (
     <>
@@ -120,7 +124,7 @@ function Answers({ context: { texts }, page, approval }: Pick<ApprovalProps, 'co
       {isConfirming && (
         <Dialog title={texts.needs.confirmTitle} onClose={() => setConfirming(false)}>
           <p class="mt-2 text-muted">{texts.needs.reaches[approval.effect.reach]}</p>
-          <p class="mt-3 mb-2 font-mono text-act">{visibleText(approval.tool)}</p>
+          <p class="mt-3 mb-2 text-act first-letter:uppercase">{sayTool(approval.tool, language)}</p>
           <Arguments args={approval.args} label={texts.needs.arguments} />
           <DialogButtons>
             <Button onClick={() => setConfirming(false)}>{texts.cancel}</Button>
@@ -191,20 +195,20 @@ function MoreAnswers({ texts, reason, busy, setReason, deny, allow }: MoreAnswer
   )
 }
 
-type Deps = { readonly page: PageState; readonly texts: ViewContext['texts'] }
+type Deps = Pick<ApprovalProps, 'page' | 'context'>
 
 const busyName = ({ id }: Approval): string => `approval ${id}`
 
-const allowCall = ({ page, texts }: Deps, approval: Approval, grant: string) =>
+const allowCall = ({ page, context: { texts, language } }: Deps, approval: Approval, grant: string) =>
   page.run(
     'approvals allow',
     { id: approval.id, grant },
-    { busy: busyName(approval), done: texts.needs.allowed(visibleText(approval.tool)) },
+    { busy: busyName(approval), done: texts.needs.allowed(sayTool(approval.tool, language)) },
   )
 
-const denyCall = ({ page, texts }: Deps, approval: Approval, reason: string) =>
+const denyCall = ({ page, context: { texts, language } }: Deps, approval: Approval, reason: string) =>
   page.run(
     'approvals deny',
     { id: approval.id, ...(reason.trim() === '' ? {} : { reason }) },
-    { busy: busyName(approval), done: texts.needs.denied(visibleText(approval.tool)) },
+    { busy: busyName(approval), done: texts.needs.denied(sayTool(approval.tool, language)) },
   )

@@ -87,8 +87,10 @@ function useKeys(needs: readonly Need[], currentId: string, choose: (id: string)
     const handle = (event: KeyboardEvent): void => {
       if (isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return
       const current = state.current.needs.find(({ id }) => id === state.current.currentId)
-      if (event.key === 'j' || event.key === 'k') {
-        const id = neighbourOf(state.current, event.key === 'j' ? 1 : -1)
+      // Without a chosen card, a and d choose the first one, so that nothing is answered unseen.
+      const chooses = event.key === 'j' || event.key === 'k' || (!current && (event.key === 'a' || event.key === 'd'))
+      if (chooses) {
+        const id = neighbourOf(state.current, event.key === 'k' ? -1 : 1)
         state.current = { ...state.current, currentId: id }
         choose(id)
       } else if (event.key === '?') help()

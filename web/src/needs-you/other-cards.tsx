@@ -7,8 +7,9 @@ import { Dialog, DialogButtons } from '../dialog.tsx'
 import { relativeTime, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
 import type { PageState } from '../page-state.ts'
-import { explainError, sayTitle } from '../texts/errors.ts'
+import { explainError, type Remedy, remedyOf, sayTitle } from '../texts/errors.ts'
 import { describeFailureClass } from '../texts/reasons.ts'
+import { sayTool } from '../texts/tools.ts'
 import { useMessage } from '../use-message.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Arguments } from './arguments.tsx'
@@ -33,7 +34,7 @@ export function UnknownCard({ context, page, unknown, isCurrent = false, isInRun
   return (
     <NeedCard
       {...{ kind: 'unknown', id, isCurrent, tone: 'fault' }}
-      title={texts.needs.unknownTitle(visibleText(tool))}
+      title={texts.needs.unknownTitle(sayTool(tool, language))}
       note={texts.needs.startedAt(relativeTime(Date.parse(started_at), now, language))}
       task={isInRun || !run ? '' : sayTitle(run.title, language)}
     >
@@ -103,8 +104,21 @@ export function QuestionCard({
 }: CardProps & { readonly dispatch: Dispatch }) {
   const { texts, language, now } = context
   const { dispatch_id, agent_id, session_id, wait, title } = dispatch
-  const feedback = { busy: `question ${dispatch_id}`, done: texts.needs.answered }
-  const answer = useMessage(page, session_id, feedback)
+  const until = wait?.until ?? undefined
+  const to = {
+    place: `question ${dispatch_id} ${until}`,
+    session: session_id,
+    answers: dispatch_id,
+    asked_until: until,
+  }
+  const answer = useMessage(page, to, {
+    ...{ busy: `question ${dispatch_id}`, done: texts.needs.answered },
+    refused(error) {
+      const isClosed = error.code === 'conflict'
+      if (isClosed) page.toasts.add('fault', texts.needs.questionClosed(answer.text))
+      return isClosed
+    },
+  })
   const send = (event: Event): void => {
     event.preventDefault()
     void answer.send()
@@ -171,19 +185,35 @@ export function FailureCard({ context, page, dispatch, count, isCurrent = false 
             {texts.needs.dismiss}
           </Button>
         </span>
-        {failure_class === 'budget' && <LimitLink context={context} />}
+        <RemedyLink context={context} remedy={remedyForClass[failure_class ?? ''] ?? remedyOf(error ?? '')} />
       </div>
       <RunLink context={context} run={dispatch_id} />
     </NeedCard>
   )
 }
 
-/** Leads to where the limits are changed. */
-export const LimitLink = ({ context: { texts } }: { readonly context: ViewContext }) => (
-  <a class="self-center text-link underline underline-offset-2" href="/settings/budget">
-    {texts.needs.changeLimit}
-  </a>
-)
+const REMEDIES = {
+  limit: { href: '/settings/budget', text: 'changeLimit' },
+  model: { href: '/settings/models', text: 'checkModel' },
+} as const
+
+const remedyForClass: Readonly<Record<string, Remedy>> = { budget: 'limit', provider: 'model' }
+
+interface RemedyProps {
+  readonly context: ViewContext
+  readonly remedy: Remedy | undefined
+}
+
+/** Leads to where the reason of a failure is mended. */
+export function RemedyLink({ context: { texts }, remedy }: RemedyProps) {
+  if (remedy === undefined) return null
+  const { href, text } = REMEDIES[remedy]
+  return (
+    <a class="self-center text-link underline underline-offset-2" href={href}>
+      {texts.needs[text]}
+    </a>
+  )
+}
 
 function RunLink({ context: { texts }, run }: { readonly context: ViewContext; readonly run: string }) {
   return (

@@ -50,6 +50,12 @@ function NextBeat({ context: { texts, language, now }, status }: KeyFiguresProps
         {texts.noBeat}
       </Figure>
     )
+  if (status.kernel.state === 'paused')
+    return (
+      <Figure label={texts.nextBeat} figure="–">
+        {texts.schedulePaused}
+      </Figure>
+    )
   const at = Date.parse(beat)
   return (
     <Figure label={texts.nextBeat} figure={at > now ? texts.inTime(timeLeft(at - now, language)) : texts.dueNow}>

@@ -8,6 +8,7 @@ import { Dialog, DialogButtons } from '../dialog.tsx'
 import { relativeTime } from '../format.ts'
 import { plainLine } from '../plain-line.ts'
 import { navigate } from '../shell/router.ts'
+import { sayTitle } from '../texts/errors.ts'
 import { type RunsContext, runAddress } from './runs-context.ts'
 import type { RunDetails } from './use-trace.ts'
 
@@ -23,9 +24,9 @@ const CANDIDATE_CLASSES = [
 ].join(' ')
 
 export function CompareDialog({ context, dispatch, onClose }: CompareDialogProps) {
-  const { own, texts, language, now } = context
+  const { own, texts, language } = context
   const [other, setOther] = useState('')
-  const found = useSameTask(dispatch)
+  const { same, others } = useCandidates(dispatch)
   const compare = (id: string): void => {
     if (id.trim() === '') return
     onClose()
@@ -35,23 +36,24 @@ export function CompareDialog({ context, dispatch, onClose }: CompareDialogProps
     <Dialog title={own.compareTitle} onClose={onClose}>
       <p class="mt-1 text-muted">{own.compareHelp}</p>
       <h3 class="label mt-4 mb-1">{own.sameTask}</h3>
-      {found?.length === 0 && <p class="text-muted">{own.noneSame}</p>}
-      <ul class="flex max-h-72 flex-col gap-1 overflow-y-auto">
-        {found?.map(({ dispatch_id, status, created_at, outcome }) => (
-          <li key={dispatch_id}>
-            <button
-              type="button"
-              class={CANDIDATE_CLASSES}
-              data-candidate={dispatch_id}
-              onClick={() => compare(dispatch_id)}
-            >
-              <Dot tone={toneOf(status)} />
-              <span class="min-w-0 flex-1 truncate">{plainLine(outcome ?? dispatch_id)}</span>
-              <span class="label shrink-0">{relativeTime(Date.parse(created_at), now, language)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      {same?.length === 0 && <p class="text-muted">{own.noneSame}</p>}
+      <Candidates
+        context={context}
+        runs={same ?? []}
+        choose={compare}
+        describe={({ outcome, title }) => outcome ?? title}
+      />
+      {same?.length === 0 && others.length > 0 && (
+        <>
+          <h3 class="label mt-4 mb-1">{own.otherTasks}</h3>
+          <Candidates
+            context={context}
+            runs={others}
+            choose={compare}
+            describe={({ title }) => sayTitle(title, language)}
+          />
+        </>
+      )}
       <form
         class="mt-4"
         onSubmit={(event) => {
@@ -78,16 +80,54 @@ export function CompareDialog({ context, dispatch, onClose }: CompareDialogProps
   )
 }
 
+interface CandidatesProps {
+  readonly context: RunsContext
+  readonly runs: readonly Dispatch[]
+  choose(id: string): void
+  describe(run: Dispatch): string
+}
+
+function Candidates({ context: { language, now }, runs, choose, describe }: CandidatesProps) {
+  return (
+    <ul class="flex max-h-72 flex-col gap-1 overflow-y-auto">
+      {runs.map((run) => (
+        <li key={run.dispatch_id}>
+          <button
+            type="button"
+            class={CANDIDATE_CLASSES}
+            data-candidate={run.dispatch_id}
+            onClick={() => choose(run.dispatch_id)}
+          >
+            <Dot tone={toneOf(run.status)} />
+            <span class="min-w-0 flex-1 truncate">{plainLine(describe(run))}</span>
+            <span class="label shrink-0">{relativeTime(Date.parse(run.created_at), now, language)}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** How many runs of the agent are looked through. */
 const MAX_SEARCHED = 200
+const MAX_OTHERS = 20
 
-/** The other runs of the agent with the same task, newest first; undefined until they are known. */
-function useSameTask({ dispatch_id, agent_id, prompt }: RunDetails): readonly Dispatch[] | undefined {
-  const [found, setFound] = useState<readonly Dispatch[]>()
+interface Found {
+  /** Runs with the same task, newest first; undefined until they are known. */
+  readonly same: readonly Dispatch[] | undefined
+  readonly others: readonly Dispatch[]
+}
+
+function useCandidates({ dispatch_id, agent_id, prompt }: RunDetails): Found {
+  const [found, setFound] = useState<Found>({ same: undefined, others: [] })
   useEffect(() => {
     readCommand('queue list', { agent: agent_id, limit: MAX_SEARCHED }).then(
-      ({ items }) => setFound(items.filter((each) => each.prompt === prompt && each.dispatch_id !== dispatch_id)),
-      () => setFound([]),
+      ({ items }) => {
+        const runs = items.filter((run) => run.dispatch_id !== dispatch_id)
+        const isSame = (run: Dispatch): boolean => prompt !== '' && run.prompt === prompt
+        setFound({ same: runs.filter(isSame), others: runs.slice(0, MAX_OTHERS) })
+      },
+      () => setFound({ same: [], others: [] }),
     )
   }, [dispatch_id])
   return found

@@ -197,7 +197,8 @@ function ProviderFields({ entered, set, ...props }: FieldsProps) {
           label={own.provider}
           value={entered.type}
           choices={types.map((type) => [type, own.providers[type]] as const)}
-          onChange={(type) => set({ type, name: '', model: modelFor(chosen, type) })}
+          // A key is only for the provider that it was given for.
+          onChange={(type) => set({ type, name: '', address: '', key: '', model: modelFor(chosen, type) })}
         />
       )}
       {isCompatible && <AddressField {...{ entered, set, language }} />}

@@ -35,10 +35,14 @@ export function Shell({ page, language, switchLanguage }: ShellProps) {
   const isWide = useIsWide()
   return (
     <div class="flex min-h-dvh">
+      <SkipLink texts={texts} />
       {isWide && <SideBar page={page} {...navigation} switchLanguage={switchLanguage} />}
       <div class="flex min-w-0 flex-1 flex-col">
         {!isWide && <TopBar page={page} texts={texts} switchLanguage={switchLanguage} />}
-        <main class="mx-auto w-full max-w-6xl min-w-0 flex-1 px-4 pt-3 pb-24 sm:px-8 md:pt-6 md:pb-12">
+        <main
+          tabIndex={-1}
+          class="outline-none mx-auto w-full max-w-6xl min-w-0 flex-1 px-4 pt-3 pb-24 sm:px-8 md:pt-6 md:pb-12"
+        >
           {found ? (
             <PlaceBoundary address={`${path}?${query}`} texts={texts}>
               <found.place key={found.pattern} {...{ page, texts, language, query }} params={found.params} />
@@ -53,6 +57,25 @@ export function Shell({ page, language, switchLanguage }: ShellProps) {
     </div>
   )
 }
+
+/** For the keyboard: past the navigation, in Talk to the field. */
+function SkipLink({ texts }: { readonly texts: Texts }) {
+  const skip = (): void => {
+    const target =
+      document.querySelector<HTMLElement>('main [data-composer] textarea') ?? document.querySelector('main')
+    target?.focus()
+  }
+  return (
+    <button type="button" class={SKIP_CLASSES} onClick={skip}>
+      {texts.skip}
+    </button>
+  )
+}
+
+const SKIP_CLASSES = [
+  'sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-40 focus:rounded-md focus:border',
+  'focus:border-line focus:bg-surface focus:px-3 focus:py-1.5',
+].join(' ')
 
 function NotFound({ texts }: { readonly texts: Texts }) {
   return (

@@ -2,18 +2,18 @@
 
 import { readCommand, runCommand } from '../api.ts'
 import type { Message } from '../api-types.ts'
-import { Draft } from './draft.ts'
-import { MessageKeys } from './message-keys.ts'
+import { type Address, Outbox } from '../outbox.ts'
 
 /** The chat that the page writes to. */
 export const PAGE_CHAT = 'page'
+/** The field of Talk. Without a model, simple tasks are done by rules. */
+export const TALK: Address = { place: 'talk', rules: true }
 const FIRST_COUNT = 20
 const MORE_COUNT = 40
 const MAX_COUNT = 100
 
 /** A message that the server has not confirmed yet. */
 interface PendingMessage {
-  readonly key: string
   readonly text: string
   readonly at: number
 }
@@ -24,8 +24,8 @@ export class Conversation {
   hasMore = false
   /** Whether the messages were fetched at least once. */
   isLoaded = false
-  readonly draft = new Draft()
-  readonly keys = new MessageKeys()
+  readonly outbox = new Outbox()
+  #isSettling = false
   #limit = FIRST_COUNT
   #version = 0
   readonly #onChange: () => void
@@ -43,6 +43,8 @@ export class Conversation {
     this.items = items
     this.hasMore = more && this.#limit < MAX_COUNT
     this.isLoaded = true
+    const accepted = new Set(items.map(({ id }) => id))
+    this.outbox.confirm((key) => accepted.has(key))
     this.#onChange()
   }
 
@@ -51,37 +53,32 @@ export class Conversation {
     await this.fetch()
   }
 
-  /** Contract: what a reload of the page cut off is sent again, or put back into the field; the rest is reported. */
-  async resend(report: (thrown: unknown) => void): Promise<void> {
-    for (const { to, text, key, until } of this.keys.cutOff()) {
-      const putBack = (): void => this.draft.putBack(text)
-      if (Date.now() < until)
-        await this.send(text, to).catch((thrown) => {
-          putBack()
-          report(thrown)
-        })
-      else {
-        putBack()
-        this.keys.answered(key)
-      }
+  /** Contract: what is known of messages without an answer is noted; those that a reload cut off are sent again. */
+  async settle(report: (thrown: unknown) => void): Promise<void> {
+    if (this.outbox.isEmpty || this.#isSettling) return
+    this.#isSettling = true
+    try {
+      await this.fetch()
+      for (const { address, text } of this.outbox.takeCutOff()) await this.send(address, text).catch(report)
+    } finally {
+      this.#isSettling = false
     }
   }
 
-  /** `to`: the page's chat, or a session. Contract: it is accepted when it resolves, unless the page is left behind. */
-  async send(text: string, to = PAGE_CHAT): Promise<void> {
-    const key = this.keys.take(to, text)
-    this.pending = [...this.pending, { key, text, at: Date.now() }]
+  /** Contract: if it rejects, the text is back where it was written. */
+  async send(address: Address, text: string): Promise<void> {
+    const pending = { at: Date.now(), text }
+    if (address.place === TALK.place) this.pending = [...this.pending, pending]
     this.#onChange()
     try {
-      const place = to === PAGE_CHAT ? { rules: true } : { session: to }
-      await runCommand('send', { text, chat: PAGE_CHAT, key, ...place })
-      this.keys.answered(key)
+      await this.outbox.send(address, text, async (input) => {
+        await runCommand('send', { ...input, chat: PAGE_CHAT })
+        return true
+      })
       // It is accepted, even if it cannot be read now.
       await this.fetch().catch(() => {})
-    } catch (thrown) {
-      if (this.keys.keep(key)) throw thrown
     } finally {
-      this.pending = this.pending.filter((each) => each.key !== key)
+      this.pending = this.pending.filter((each) => each !== pending)
       this.#onChange()
     }
   }

@@ -6,10 +6,10 @@ import { Button, Chevron, Dot, toneOf } from '../components.tsx'
 import { duration, oneLine, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
 import { ApprovalCard } from '../needs-you/approval-card.tsx'
-import { LimitLink, UnknownCard } from '../needs-you/other-cards.tsx'
+import { RemedyLink, UnknownCard } from '../needs-you/other-cards.tsx'
 import type { PageState } from '../page-state.ts'
 import type { RunView } from '../run-view.ts'
-import { explainError, isOutOfMoney } from '../texts/errors.ts'
+import { explainError, remedyOf } from '../texts/errors.ts'
 import { translateReason } from '../texts/reasons.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Answer } from './answer.tsx'
@@ -167,7 +167,7 @@ function Actions({ context, page, run, isEnded }: RunProps & { readonly isEnded:
       {undone_by !== null && <span class="label">{texts.talk.wasUndone}</span>}
       {isEnded && (undoable || undone_by !== null) && <UndoButton {...{ context, page, run }} />}
       {(status === 'failed' || status === 'dead') && <RetryButton {...{ context, page, run }} />}
-      {status === 'failed' && isOutOfMoney(run.text ?? '') && <LimitLink context={context} />}
+      {status === 'failed' && <RemedyLink context={context} remedy={remedyOf(run.text ?? '')} />}
       {!isEnded && (
         <Button
           busy={busy}

@@ -30,7 +30,6 @@ export function Talk(props: PlaceProps) {
   const isAsked = items.some(({ runs }) =>
     runs.some(({ question, session_id }) => question !== null && !approving.has(session_id)),
   )
-  const placeholder = isAsked ? texts.talk.answerPlaceholder : texts.talk.placeholder
   if (!isLoaded && !page.view.isIncomplete) return <h1 class="sr-only">{texts.places.talk}</h1>
   if (isLoaded && items.length === 0 && pending.length === 0) return <Welcome context={context} page={page} />
   return (
@@ -38,7 +37,7 @@ export function Talk(props: PlaceProps) {
       <h1 class="sr-only">{texts.places.talk}</h1>
       {isLoaded ? <Messages context={context} page={page} /> : <NotRead texts={texts} />}
       <div class={COMPOSER_CLASSES} data-composer>
-        <Composer {...{ page, texts, placeholder }} />
+        <Composer {...{ page, texts, isAsked }} />
       </div>
     </div>
   )
@@ -88,8 +87,8 @@ function Messages({ context, page }: { readonly context: ViewContext; readonly p
           runs={message.runs.filter(({ dispatch_id }) => lastOf.get(dispatch_id) === message.id)}
         />
       ))}
-      {pending.map(({ key, text }) => (
-        <li key={key} class="flex flex-col opacity-60">
+      {pending.map(({ at, text }, index) => (
+        <li key={`${at} ${index}`} class="flex flex-col opacity-60">
           <OwnerText text={text} note={texts.talk.sending} />
         </li>
       ))}

@@ -3,9 +3,9 @@
 import type { Message, MessageRun } from '../api-types.ts'
 import { clockTime, relativeTime, visibleText } from '../format.ts'
 import { Markdown } from '../markdown.tsx'
-import { LimitLink } from '../needs-you/other-cards.tsx'
+import { RemedyLink } from '../needs-you/other-cards.tsx'
 import type { PageState } from '../page-state.ts'
-import { explainError, isOutOfMoney } from '../texts/errors.ts'
+import { explainError, remedyOf } from '../texts/errors.ts'
 import type { ViewContext } from '../view-context.ts'
 import { Answer } from './answer.tsx'
 import { RetryButton, RunCard } from './run-card.tsx'
@@ -39,6 +39,11 @@ export function Turn({ context, page, message, runs, isNew }: TurnProps) {
           <Answer keepsLines {...{ context, isNew }} text={message.reply} />
         </div>
       )}
+      {runs.length === 0 && message.reply === null && message.runs.length > 0 && (
+        <p class="label px-1" data-answered-later>
+          {texts.talk.answeredLater}
+        </p>
+      )}
       {runs.map((run) =>
         isFront(run) ? (
           <FrontRun key={run.dispatch_id} {...{ context, page, run, isNew }} />
@@ -66,7 +71,7 @@ function FrontRun({ context, page, run, isNew }: FrontRunProps) {
         {run.status === 'failed' && (
           <p class="flex flex-wrap items-center gap-2">
             <RetryButton {...{ context, page, run }} />
-            {isOutOfMoney(run.text) && <LimitLink context={context} />}
+            <RemedyLink context={context} remedy={remedyOf(run.text)} />
           </p>
         )}
       </div>

@@ -21,7 +21,7 @@ export function Welcome({ context: { texts }, page }: { readonly context: ViewCo
         <h1 class="text-3xl font-semibold tracking-tight text-balance">{texts.talk.title}</h1>
         <p class="mt-2 text-[15px] text-muted text-pretty">{texts.talk.subtitle}</p>
       </div>
-      <Composer {...{ page, texts, example }} placeholder={texts.talk.placeholder} />
+      <Composer {...{ page, texts, example }} />
       <ul class="flex flex-wrap gap-2">
         {examples.map((text) => (
           <li key={text}>

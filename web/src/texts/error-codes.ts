@@ -21,8 +21,6 @@ const CODES: Partial<Readonly<Record<ErrorCode, string>>> = {
   budget_calls: '模型调用次数已用完',
   budget_tokens: 'token 已用完',
   budget_unpriced: '不知道模型的价格，无法计入预算',
-  decision_invalid: '模型的决定不合要求',
-  decision_empty: '模型没有做出决定',
   tool_failed: '工具失败',
   path_refused: '不允许使用这个路径',
   egress_refused: '不允许访问这个地址',
@@ -70,6 +68,15 @@ function sayLimit(ms: number, language: Language): string {
   return language === 'en' ? `${count} ${en}${count === 1 ? '' : 's'}` : `${count} ${zh}`
 }
 
+/** What the server says of answers that could not be used is for the model. */
+const UNUSABLE = /^decision_(?:invalid|empty): .*?(?:\(after (\d+) failures in a row\))?$/s
+
+function sayUnusable(times: string | undefined, language: Language): string {
+  if (language === 'zh') return times === undefined ? '模型的回答无法使用' : `模型的回答连续 ${times} 次无法使用`
+  const how = times === undefined ? '' : `, ${times} times in a row`
+  return `the model’s answers could not be used${how}`
+}
+
 const OLD_TIME_LIMIT = /^the run exceeded its time limit of (\d+) ms$/
 
 const CHINESE_ERRORS: readonly (readonly [RegExp, string])[] = [
@@ -106,6 +113,8 @@ const NOT_FINISHED_OPENINGS: Readonly<Record<Language, string>> = { en: '**Not f
 export function describeCode(error: string, language: Language): string {
   const [reply, first = '', rest = ''] = NOT_FINISHED.exec(error) ?? []
   if (reply !== undefined) return `${NOT_FINISHED_OPENINGS[language]}${describeCode(first, language)}${rest}`
+  const [unusable, times] = UNUSABLE.exec(error) ?? []
+  if (unusable !== undefined) return sayUnusable(times, language)
   const [old, ms] = OLD_TIME_LIMIT.exec(error) ?? []
   if (old !== undefined)
     return `${language === 'en' ? 'the run exceeded its time limit of' : '超过了时间上限'} ${sayLimit(Number(ms), language)}`

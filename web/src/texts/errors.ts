@@ -25,8 +25,29 @@ const SENTENCES = {
     `达到了${period} ${limit} 的上限：已经花了 ${spent}，下一次回答最多还要 ${needed}。`,
 } as const satisfies Record<Language, unknown>
 
-/** Contract: whether the text says that a limit of money is reached. */
-export const isOutOfMoney = (text: string): boolean => OUT_OF_MONEY.test(text)
+/** Where the owner mends what an error says. */
+export type Remedy = 'limit' | 'model'
+
+const MODEL_FAILED =
+  /the provider (?:refuse[sd] (?:the API|its) key|refuses the request|cannot be reached)|has no credit left/
+
+/** Contract: where the error can be mended on the page; undefined if there is no such place. */
+export function remedyOf(error: string): Remedy | undefined {
+  if (OUT_OF_MONEY.test(error)) return 'limit'
+  return MODEL_FAILED.test(error) ? 'model' : undefined
+}
+
+/** What to do, where the server names commands for a terminal. */
+const COMMANDS: readonly (readonly [RegExp, Readonly<Record<Language, string>>])[] = [
+  [
+    /; do this: set a valid key, then run: tireless models test/,
+    { en: '. Set a valid key in Settings, Models.', zh: '。请在“设置”的“模型”里填写正确的密钥。' },
+  ],
+  [
+    /; do this: run tireless channels add, then tireless channels pair/,
+    { en: '. Connect a chat in Settings, Channels.', zh: '。请在“设置”的“通道”里连接一个聊天。' },
+  ],
+]
 
 const UNDO_REFUSED =
   /^.*?: (work is still under way|later work builds on this), so nothing was undone; got (.*?)(?:; do this: .*)?$/s
@@ -70,7 +91,8 @@ const WRONG_VALUES: readonly (readonly [RegExp, Readonly<Record<Language, string
 ]
 
 /** Contract: the text with an error that the page can say better in the words of the page; other text stays. */
-export function explainError(text: string, language: Language): string {
+export function explainError(given: string, language: Language): string {
+  const text = COMMANDS.reduce((said, [command, place]) => said.replace(command, place[language]), given)
   const [, why, what = ''] = UNDO_REFUSED.exec(text) ?? []
   const runs = [...what.matchAll(/\brun (\w+)(?: “([^”]*)”)?/g)].map(([, id, title]) => title ?? id).join(', ')
   if (why !== undefined) return UNDO_SENTENCES[language][why]?.(what, runs) ?? text

@@ -94,7 +94,7 @@ const FAILURES: Readonly<Record<FailureClass, Readonly<Record<Language, string>>
   cancelled: { en: 'It was cancelled', zh: '被取消了' },
   awaiting_input: { en: 'It waited for an answer that did not come', zh: '没有等到回答' },
   no_real_action: { en: 'It did nothing that could be checked', zh: '没有做出可以核实的事' },
-  invalid_result: { en: 'Its result did not pass the checks', zh: '结果没有通过检查' },
+  invalid_result: { en: 'There is no result that could be accepted', zh: '没有得到可以接受的结果' },
   budget: { en: 'It reached a limit of its budget', zh: '达到了预算上限' },
   policy: { en: 'The policy did not allow it', zh: '策略不允许' },
   provider: { en: 'The model did not answer as needed', zh: '模型没有给出可用的回答' },

@@ -41,7 +41,7 @@ const en = {
   },
   failures: {
     ...{ timeout: 'It took too long.', cancelled: 'It was cancelled.', awaiting_input: 'It waited for an answer.' },
-    ...{ no_real_action: 'It did nothing real.', invalid_result: 'Its result did not pass.' },
+    ...{ no_real_action: 'It did nothing real.', invalid_result: 'There is no result that could be accepted.' },
     ...{ budget: 'It used up its budget.', policy: 'A rule forbids it.', provider: 'The model’s provider failed.' },
     infra: 'Something in the machine or the program failed.',
   } as Record<string, string>,
@@ -105,7 +105,7 @@ const zh: typeof en = {
   },
   failures: {
     ...{ timeout: '用时过长。', cancelled: '已被取消。', awaiting_input: '它在等回答。' },
-    ...{ no_real_action: '它没有做任何实事。', invalid_result: '它的结果没有通过检查。' },
+    ...{ no_real_action: '它没有做任何实事。', invalid_result: '没有得到可以接受的结果。' },
     ...{ budget: '预算用完了。', policy: '规则不允许。', provider: '模型服务商出错。' },
     infra: '机器或程序出了问题。',
   },

@@ -6,7 +6,7 @@ const en = {
     ...{ all: 'All', active: 'At work', waiting: 'Waiting', idle: 'At rest', archived: 'Archived' },
   },
   statuses: { active: 'at work', waiting: 'waiting', idle: 'at rest', archived: 'archived' },
-  search: 'Search what was asked, names',
+  search: 'Search tasks and names',
   agent: 'Agent',
   allAgents: 'All agents',
   list: 'Sessions',

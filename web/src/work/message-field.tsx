@@ -19,7 +19,8 @@ const FIELD_CLASSES = [
 
 export function MessageField({ page, language, session }: MessageFieldProps) {
   const own = SESSION_TEXTS[language]
-  const { text, isBusy, write, send } = useMessage(page, session, { busy: `send ${session}`, done: own.sent })
+  const feedback = { busy: `send ${session}`, done: own.sent }
+  const { text, isBusy, write, send } = useMessage(page, { place: `session ${session}`, session }, feedback)
   return (
     <form
       class="flex flex-wrap items-end gap-2"

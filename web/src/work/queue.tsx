@@ -42,6 +42,7 @@ export function Queue(props: PlaceProps) {
       <SelectionBar
         {...{ page, language, selected, setSelected, filter }}
         note={total === undefined ? '' : own.count(count(total, language))}
+        isEmpty={total === 0}
       />
       {total === 0 ? (
         <Card>
@@ -132,9 +133,10 @@ interface SelectionProps {
   setSelected(selected: ReadonlyMap<string, Dispatch>): void
   readonly filter: QueueFilter
   readonly note: string
+  readonly isEmpty: boolean
 }
 
-function SelectionBar({ page, language, selected, setSelected, filter, note }: SelectionProps) {
+function SelectionBar({ page, language, selected, setSelected, filter, note, isEmpty }: SelectionProps) {
   const own = QUEUE_TEXTS[language]
   const selectAll = async (): Promise<void> => {
     const { items } = await readCommand('queue list', { ...filter, limit: MAX_SELECTED, brief: true })
@@ -157,13 +159,15 @@ function SelectionBar({ page, language, selected, setSelected, filter, note }: S
           {own.clear}
         </button>
       )}
-      <button
-        type="button"
-        class={link}
-        onClick={() => void selectAll().catch((thrown: unknown) => page.reportFailure(thrown))}
-      >
-        {own.selectAll}
-      </button>
+      {!isEmpty && (
+        <button
+          type="button"
+          class={link}
+          onClick={() => void selectAll().catch((thrown: unknown) => page.reportFailure(thrown))}
+        >
+          {own.selectAll}
+        </button>
+      )}
     </div>
   )
 }
