@@ -62,6 +62,10 @@ test('HTTP: events match the trace, with streamed text between them, in one sequ
   const deltas = messagesNamed(viewer.messages, 'delta').map(({ data }) => String(data.text ?? ` ${data.tool} `))
   assert.equal(deltas.join(''), 'I write it. create_file  create_file done')
   assertWithoutGaps(viewer.messages)
+  let last: unknown = 0
+  for (const { name, data } of viewer.messages.filter(({ data }) => data.run_id === id))
+    if (name === 'event') last = data.seq
+    else assert.equal(data.seq, last, 'a delta says which event it follows')
 })
 
 test('HTTP: a viewer that reconnects gets what it missed, once, without a reset', async (t) => {

@@ -46,6 +46,8 @@ type DecideRecord = Exclude<
 export interface EventFold {
   /** Contract: takes every record of the run once, in order. */
   apply(record: JournalRecord): readonly Event[]
+  /** Contract: `seq` of the last event; 0 before the first. */
+  lastSeq(): number
 }
 
 export const createEventFold = (run: RunIds): EventFold => new RunEventFold(run)
@@ -76,6 +78,10 @@ class RunEventFold implements EventFold {
     this.#endObserve(record)
     this.#applyRecord(record)
     return this.#events
+  }
+
+  lastSeq(): number {
+    return this.#seq
   }
 
   #emit(phase: Phase, stage: string, payload: Payload = {}, fault: { ok?: boolean; error?: string } = {}) {

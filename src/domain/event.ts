@@ -38,3 +38,9 @@ export type Delta = { readonly run_id: string; readonly session_id: string } & (
       readonly content: string
     }
 )
+
+/** A delta in the stream of live events. */
+export type LiveDelta = Delta & {
+  /** `seq` of the run's last event before it. */
+  readonly seq: number
+}

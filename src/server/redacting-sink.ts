@@ -8,7 +8,7 @@ import type { RunSink } from '../ports/run-sink.ts'
 import { createRecordFolds } from '../trace/event-folds.ts'
 import type { RedactedRecords } from '../trace/redacted-records.ts'
 import type { EventStream } from './event-stream.ts'
-import { StreamedTextRedactor, type TextPiece } from './streamed-text-redactor.ts'
+import { StreamedTextRedactor } from './streamed-text-redactor.ts'
 
 /** Events of these phases come when a step has ended, after events that say what its deltas said. */
 const ENDS: ReadonlySet<Phase> = new Set(['CHECK_STOP', 'RECOVER', 'END'])
@@ -38,14 +38,16 @@ export function redactingSink(redact: Redact, records: RedactedRecords, live: Ev
       folds.onRunClosed(run)
     },
     delta(delta) {
-      if ('text' in delta) return texts.push(delta)
+      const seq = folds.lastSeq(delta.run_id)
+      if ('text' in delta) return texts.push({ ...delta, seq })
       texts.endBefore(delta)
-      if (live.hadViewers()) live.sendLater(delta.run_id, () => ({ name: 'delta', data: limitDelta(delta, redact) }))
+      if (!live.hadViewers()) return
+      live.sendLater(delta.run_id, () => ({ name: 'delta', data: { ...limitDelta(delta, redact), seq } }))
     },
   }
 }
 
-function limitDelta(delta: Exclude<Delta, TextPiece>, redact: Redact): Delta {
+function limitDelta(delta: Exclude<Delta, { readonly text: string }>, redact: Redact): Delta {
   if (delta.kind === 'result') return { ...delta, content: truncateEventText(redact(delta.content)) }
   const args = JSON.stringify(delta.args)
   const redactedArgs = redact(args)

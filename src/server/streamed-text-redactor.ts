@@ -3,10 +3,10 @@
  * because many secrets are recognised only by the words before them, or by their whole length.
  */
 
-import type { Delta } from '../domain/event.ts'
+import type { Delta, LiveDelta } from '../domain/event.ts'
 import type { Redact } from '../domain/redact.ts'
 
-export type TextPiece = Extract<Delta, { readonly text: string }>
+type TextPiece = Extract<LiveDelta, { readonly text: string }>
 
 /** An incomplete word is held back, but no more than so many characters of it. */
 const MAX_WORD = 8192

@@ -16,6 +16,8 @@ interface ActiveRun {
 interface EventFolds extends Omit<RunSink, 'delta'> {
   /** The number of active runs. */
   activeCount(): number
+  /** Contract: `seq` of the run's last event; 0 if there is none. */
+  lastSeq(run_id: string): number
 }
 
 /** `emit`: gets the events of each record, if it has any. `prepare`: applied to a record before that (redaction). */
@@ -52,6 +54,7 @@ export function createRecordFolds(
       if (known?.holders === 0) activeRuns.delete(run.run_id)
     },
     activeCount: () => activeRuns.size,
+    lastSeq: (run_id) => activeRuns.get(run_id)?.fold.lastSeq() ?? 0,
   }
 }
 

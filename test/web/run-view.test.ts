@@ -22,7 +22,7 @@ function foldRun(progress: readonly Progress[]): RunView {
   const run = newRun('r')
   for (const each of progress) {
     if (each.kind === 'event') applyEvent(run, each.event)
-    if (each.kind === 'delta') applyDelta(run, each.delta)
+    if (each.kind === 'delta') applyDelta(run, { ...each.delta, seq: run.seq })
   }
   return run
 }
@@ -139,10 +139,11 @@ test('Talk: a call announced before the events of its step is shown once; a refu
   const script = [...WRITE_THEN_ANSWER.slice(0, 1), { calls: [{ tool: 'create_file', args: { way: 'wrong' } }] }]
   const progress = await progressOf(t, [...script, { text: 'It is written.' }])
   const run = newRun('r')
+  const ids = { run_id: 'r', session_id: 's' }
   const events = progress.flatMap((each) => (each.kind === 'event' ? [each.event] : []))
   for (const event of events) {
     if (event.step_id === 2 && event.seq === events.find(({ step_id }) => step_id === 2)?.seq)
-      applyDelta(run, { kind: 'call', index: 1, tool: 'create_file', args: {}, run_id: 'r', session_id: 's' })
+      applyDelta(run, { ...ids, seq: run.seq, kind: 'call', index: 1, tool: 'create_file', args: {} })
     applyEvent(run, event)
   }
   assert.deepEqual(

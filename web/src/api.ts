@@ -39,7 +39,7 @@ export function readCommand<Name extends CommandName>(
   input?: CommandInput<Name>,
 ): Promise<CommandOutput<Name>> {
   const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined)
-  const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()
+  const query = new URLSearchParams(given.map(([key, value]): [string, string] => [key, String(value)])).toString()
   return readAnswer(fetch(`${pathOf(command)}${query === '' ? '' : `?${query}`}`), CHECKS[command] ?? isObject)
 }
 

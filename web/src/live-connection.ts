@@ -5,6 +5,7 @@
  */
 
 import { EVENTS } from './api.ts'
+import { MessageReader } from './message-reader.ts'
 
 /** The server writes at least every 15 seconds; a connection that is silent for longer is dead. */
 const SILENCE_MS = 40_000
@@ -29,7 +30,7 @@ export class LiveConnection {
   readonly #handlers: LiveHandlers
   readonly #closed = new AbortController()
   #current: AbortController | undefined
-  #lastId = ''
+  readonly #messages = new MessageReader()
   #lastBytesAt = 0
   #pause = FIRST_PAUSE_MS
   #wake: () => void = () => {}
@@ -60,7 +61,7 @@ export class LiveConnection {
         continue
       }
       // The reason of a failure does not matter: the stream is opened again.
-      await this.#readOnce().catch(() => {})
+      await this.#readOnce().catch(() => this.#current?.abort())
       if (this.#closed.signal.aborted || this.#isResting()) continue
       this.#handlers.onLost()
       await this.#waitFor(this.#pause)
@@ -84,7 +85,8 @@ export class LiveConnection {
     const current = new AbortController()
     this.#current = current
     this.#lastBytesAt = Date.now()
-    const headers: HeadersInit = this.#lastId === '' ? {} : { 'Last-Event-ID': this.#lastId }
+    const lastId = this.#messages.begin()
+    const headers: HeadersInit = lastId === '' ? {} : { 'Last-Event-ID': lastId }
     const response = await fetch(EVENTS, { headers, cache: 'no-store', signal: current.signal })
     if (response.status === 401) {
       this.close()
@@ -93,21 +95,11 @@ export class LiveConnection {
     }
     if (!response.ok || response.body === null) return
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-    let rest = ''
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       this.#lastBytesAt = Date.now()
       this.#pause = FIRST_PAUSE_MS
-      const blocks = `${rest}${part.value}`.split('\n\n')
-      rest = blocks.pop() ?? ''
-      for (const block of blocks) this.#handleBlock(block)
+      for (const { name, data } of this.#messages.read(part.value)) this.#handlers.onMessage(name, data)
     }
-  }
-
-  #handleBlock(block: string): void {
-    const fields = new Map(block.split('\n').map((line) => splitField(line)))
-    const [id, name, data] = [fields.get('id'), fields.get('event'), fields.get('data')]
-    if (name !== undefined && data !== undefined) this.#handlers.onMessage(name, JSON.parse(data))
-    if (id !== undefined) this.#lastId = id
   }
 
   /** Ends a connection of a hidden tab, and one that the machine's sleep or a broken network left without a sign. */
@@ -126,9 +118,4 @@ export class LiveConnection {
     this.#dropUseless()
     this.#wake()
   }
-}
-
-function splitField(line: string): [string, string] {
-  const at = line.indexOf(':')
-  return at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at + 1).replace(/^ /, '')]
 }

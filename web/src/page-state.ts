@@ -1,7 +1,7 @@
 /** State of the page: fetched once, then updated by live events; fetched again after a gap. */
 
 import type { CommandInput, CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
-import type { Delta, Event } from '../../src/domain/event.ts'
+import type { Event, LiveDelta } from '../../src/domain/event.ts'
 import { ApiError, isUnauthorized, runCommand } from './api.ts'
 import type { Approval, Cycle, Dispatch, Schedule, Status, Unknown } from './api-types.ts'
 import { atMostEvery } from './at-most-every.ts'
@@ -204,7 +204,7 @@ export class PageState {
       this.#lists.replaceStatus(data as Status)
       this.#fetchListsSoon()
     } else if (name === 'event') this.#handleEvent(data as Event)
-    else if (name === 'delta') this.#runs.applyDelta(data as Delta)
+    else if (name === 'delta') this.#runs.applyDelta(data as LiveDelta)
     this.#events.onChange()
   }
 
@@ -218,8 +218,7 @@ export class PageState {
 
   /** Events are missing. */
   #reset(): void {
-    this.view.runs.clear()
-    void this.#fetch(this.#runs.fetchRunning())
+    void this.#fetch(this.#runs.reset())
     this.#fetchListsSoon()
   }
 

@@ -1,6 +1,6 @@
 /** State of a run, folded from its events and deltas. Pure: no clock, no network, no DOM. */
 
-import type { Delta, Event, Phase } from '../../src/domain/event.ts'
+import type { Event, LiveDelta, Phase } from '../../src/domain/event.ts'
 
 /** A phase of a step. `to`: start of the next phase; null while it lasts. */
 export interface Span {
@@ -114,8 +114,10 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'OBSERVE observation_ready'(run, { payload }) {
     run.saw ||= describeInput(payload.input)
   },
-  'DECIDE model_input'(run, { payload }) {
+  'DECIDE model_input'(run, { payload }, step) {
     run.model = text(payload.model) || run.model
+    // A process that died may have streamed a part.
+    if (step) step.text = ''
   },
   'DECIDE model_output'(_, { payload }, step) {
     if (step && step.text.length < text(payload.text).length) step.text = text(payload.text)
@@ -178,10 +180,13 @@ function settle(step: StepView | undefined, index: number, status: string, conte
   call.content = content
 }
 
-/** Applies progress of a step that is not recorded yet. */
-export function applyDelta(run: RunView, delta: Delta): void {
+/**
+ * Applies progress of a step that is not recorded yet. Contract: ignores a delta that did not follow the run's last
+ * event: it belongs to an earlier step, or to one that is not known yet.
+ */
+export function applyDelta(run: RunView, delta: LiveDelta): void {
   const step = run.steps.at(-1)
-  if (!step) return
+  if (!step || delta.seq !== run.seq) return
   if (delta.kind === 'text') step.text = `${step.text}${delta.text}`.slice(-MAX_TEXT)
   else if (delta.kind === 'call')
     step.calls[delta.index] ??= { tool: delta.tool, args: delta.args, status: null, content: '' }
