@@ -38,7 +38,7 @@ describe('the conversation on the page', { skip: WITHOUT_CHROMIUM }, () => {
   })
   after(() => browser?.close())
 
-  test('Talk: a message whose answer was lost is kept until it is seen that it arrived, and arrives once', async (t) => {
+  test('Talk: a message whose answer was lost is kept until it is seen, and arrives once', async (t) => {
     const served = await openTalkPage(t)
     const { page } = await openTab(browser, served.url)
     await page.goto(served.login_url)

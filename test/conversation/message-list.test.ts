@@ -16,7 +16,7 @@ describe('the messages of a chat', () => {
     assert.equal(more, false)
   })
 
-  test('O11: a message is listed with its run although the program was killed right after it was accepted', async (t) => {
+  test('O11: a message is listed with its run though the program was killed when it was accepted', async (t) => {
     for (const message of [{}, { rules: true }]) {
       const { app } = await openTalkApp(t, { front: () => routing({ none: true, reply: 'hi' }) })
       const { store } = app.context
