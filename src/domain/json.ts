@@ -69,6 +69,14 @@ function copyUnchecked(value: Json): Json {
   return copy
 }
 
+/** Contract: whether parsed JSON is nested deeper than a value may be that passes a port. */
+export function isTooDeep(value: unknown): boolean {
+  let level: readonly unknown[] = [value]
+  for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1)
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  return level.length > 0
+}
+
 /** Contract: freezes the value at every depth and returns it. Only for the program's own plain data. */
 export function deepFreeze<T>(value: T): T {
   if (isUnfrozenObject(value)) freezeAll(value as Record<string, unknown>)

@@ -5,7 +5,7 @@
 
 import type { CallResult } from '../domain/decision.ts'
 import type { HistoryCut, ModelAnswer } from '../domain/journal-record.ts'
-import type { Json } from '../domain/json.ts'
+import { isTooDeep, type Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
 import { AGENT_RESULT } from '../domain/sub-agent.ts'
 import type { ModelMessage } from '../ports/model.ts'
@@ -118,11 +118,12 @@ export function renderObservation(observation: Observation, nonce: string): stri
 const payloadText = ({ payload }: Extract<Observation, { type: 'system_event' }>): string =>
   payload === undefined ? '' : ` ${JSON.stringify(payload)}`
 
-/** Providers refuse a history whose arguments are not JSON, so invalid arguments are wrapped in an object. */
+/** Providers refuse a history whose arguments are not JSON, so others are wrapped in an object as text. */
 function parseArgs(text: string): Json {
   try {
     const parsed: unknown = JSON.parse(text === '' ? '{}' : text)
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed as Json
+    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+    if (isObject && !isTooDeep(parsed)) return parsed as Json
   } catch {}
   return { unreadable_arguments: text }
 }

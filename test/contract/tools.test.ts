@@ -40,6 +40,16 @@ describe('checks before a tool runs', () => {
     assert.deepEqual(receivedArgs, [{ who: 'a', times: 1 }], 'the tool receives the parsed arguments')
   })
 
+  test('case 34: arguments that are nested too deep are refused, and the run goes on', async (t) => {
+    const deep = JSON.parse(`${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}`) as object
+    const model = scriptedModel([callStep('poke', deep), finalStep])
+    const app = await openApp(t, { model, tools: [fakeTool()] })
+    const { session_id, status } = await runTaskIn(app)
+    assert.equal(status, 'done')
+    const [refused] = await resultsOf(app, session_id)
+    assert.deepEqual([refused?.status, refused?.content], ['error', 'the arguments are nested too deep'])
+  })
+
   test('Q9: a second tool with the same name is refused', async (t) => {
     await assert.rejects(openApp(t, { tools: [fakeTool(), fakeTool()] }), { code: 'plugin_invalid', message: /poke/ })
     await assert.rejects(openApp(t, { tools: [fakeTool({ name: 'create_file' })] }), { code: 'plugin_invalid' })

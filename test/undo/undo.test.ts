@@ -93,6 +93,15 @@ test('the plan changes nothing; undo restores files, STATE.md and facts; its und
   assert.deepEqual([await knownFacts(app), await stateText(app)], [{ tea: 'black', milk: 'oat' }, evening])
 })
 
+test('who changed a file after an undo was undone is not said to be that undo', async (t) => {
+  const { app, work, at } = await setUp(t)
+  const { dispatch_id: target } = await work.run(app, [put('c.txt', '1')])
+  const undone = await app.run('undo', { target, yes: true })
+  await app.run('undo', { target: undone.id ?? '', yes: true })
+  writeFileSync(at('c.txt'), 'by the owner')
+  await assert.rejects(app.run('undo', { target, yes: true }), /c\.txt was changed later by you or another program/)
+})
+
 test('work that others built on is not undone: the refusal names them, and changes nothing', async (t) => {
   const { app, work, at } = await setUp(t)
   const first = await work.run(app, [put('a.txt', '1'), put('b.txt', '1')])

@@ -8,7 +8,7 @@ import type { Call } from '../../domain/decision.ts'
 import type { Effect } from '../../domain/effect.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import type { RequestedCall } from '../../domain/journal-record.ts'
-import { deepFreeze, type Json } from '../../domain/json.ts'
+import { deepFreeze, isTooDeep, type Json } from '../../domain/json.ts'
 import type { ToolSpec } from '../../ports/model.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
@@ -114,6 +114,7 @@ export function checkCall(toolbox: Toolbox, asked: RequestedCall): Call {
     const why = error instanceof Error ? error.message : 'unreadable'
     return refuseCall(asked, asked.args, loadPrompt('retries/invalid-answer.md#arguments_not_json', { error: why }))
   }
+  if (isTooDeep(raw)) return refuseCall(asked, asked.args, loadPrompt('retries/invalid-answer.md#arguments_too_deep'))
   return checkCallArgs(toolbox, asked, raw)
 }
 

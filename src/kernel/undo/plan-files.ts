@@ -85,7 +85,7 @@ export async function planFileUndo(
     else if (!touched.has(path)) changes.push({ path, before: current, after: before })
     if (isInTheWay({ path, before: current, after: before }, foreign)) touched.set(path, at)
   }
-  const conflicts = await nameWriters(snapshots, { workspace, chosen: spans }, touched)
+  const conflicts = await nameWriters(snapshots, { workspace, chosen: spans, effects }, touched)
   const isLook = (conflict: FileConflict): boolean => isOnlyLookedAt(conflict, foreign)
   for (const { path } of conflicts.filter(isLook)) {
     const effect = effects.get(path)
@@ -118,18 +118,25 @@ function isInTheWay({ path, before, after }: PathChange, foreign: ReadonlyMap<st
   return [...foreign].some(([other, state]) => state !== null && other.startsWith(`${path}/`))
 }
 
-/** Contract: who changed each touched path after the chosen writers did. */
+interface Written {
+  readonly workspace: string
+  readonly chosen: readonly WriteSpan[]
+  readonly effects: ReadonlyMap<string, Effect>
+}
+
+/** Contract: who changed each touched path after the chosen writers did, and left it otherwise; null: it is unknown. */
 async function nameWriters(
   snapshots: Pick<Snapshots, 'compare' | 'spans'>,
-  { workspace, chosen }: { readonly workspace: string; readonly chosen: readonly WriteSpan[] },
+  { workspace, chosen, effects }: Written,
   touched: ReadonlyMap<string, number>,
 ): Promise<readonly FileConflict[]> {
   if (touched.size === 0) return []
   const writers = new Set(chosen.map(({ writer }) => writer))
   const others = (await snapshots.spans()).filter((span) => span.workspace === workspace && !writers.has(span.writer))
-  const found = new Map<string, string>()
+  const found = new Map<string, string | null>()
   for (const { writer, before, after, to } of others)
-    for (const { path } of await snapshots.compare(before, after))
-      if (to > (touched.get(path) ?? Number.POSITIVE_INFINITY)) found.set(path, writer)
+    for (const { path, after: left } of await snapshots.compare(before, after))
+      if (to > (touched.get(path) ?? Number.POSITIVE_INFINITY))
+        found.set(path, left === effects.get(path)?.after ? null : writer)
   return [...touched.keys()].map((path) => ({ workspace, path, by: found.get(path) ?? null }))
 }
