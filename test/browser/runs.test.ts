@@ -176,6 +176,7 @@ describe('the place Runs in a browser', { skip: WITHOUT_CHROMIUM, timeout: 280_0
     const served = await openFollowedPage(t)
     const { page, complaints } = await openTab(browser, served.url)
     const { dispatch_id: id } = await served.app.run('enqueue', { prompt: 'write a note and send it' })
+    await served.isHeld
     await page.goto(loginAt(served.login_url, `/runs/${id}`))
     await page.locator('[data-step="1"] [data-current-step]').getByText('hold').waitFor()
     assert.equal(await countSteps(page), 1)

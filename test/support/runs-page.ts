@@ -29,6 +29,8 @@ export const openRunsPage = (t: TestContext): Promise<HttpApp> =>
   openTalkPage(t, { tools: [countingTool()], work: workByScript() })
 
 interface FollowedPage extends HttpApp {
+  /** The run waits in its tool. */
+  readonly isHeld: Promise<void>
   /** Contract: the tool that the run waits in returns. */
   release(): void
 }
@@ -37,7 +39,12 @@ interface FollowedPage extends HttpApp {
 export async function openFollowedPage(t: TestContext): Promise<FollowedPage> {
   const held = Promise.withResolvers<string>()
   t.after(() => held.resolve('over'))
-  const hold = fakeTool({ name: 'hold', effect: PURE, run: () => held.promise })
+  const called = Promise.withResolvers<void>()
+  const run = (): Promise<string> => {
+    called.resolve()
+    return held.promise
+  }
+  const hold = fakeTool({ name: 'hold', effect: PURE, run })
   const turns: readonly ScriptedStep[] = [
     { text: 'I look first.', calls: [call('hold')] },
     { calls: [call('create_file', { path: 'note.md', content: PAYLOAD })] },
@@ -50,7 +57,7 @@ export async function openFollowedPage(t: TestContext): Promise<FollowedPage> {
     return step ?? (text.includes('sent') ? { text: 'The letter is sent.' } : waitStep)
   }
   const served = await openTalkPage(t, { tools: [hold, sendTool()], work })
-  return { ...served, release: () => held.resolve('held') }
+  return { ...served, isHeld: called.promise, release: () => held.resolve('held') }
 }
 
 /** Contract: the trace of a run with this many steps, made of the step that the given events begin with. */
