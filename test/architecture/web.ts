@@ -5,7 +5,7 @@ import type { Tree } from './check.ts'
 import { type Rules, unitOf } from './rules.ts'
 
 /** Packages that are sent to the browser; packages of the build are not. */
-const PACKAGES = ['preact', 'marked']
+const PACKAGES = ['preact', 'markdown-it']
 
 const IMPORT = /^(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
 

@@ -18,6 +18,13 @@ const TEXTS = {
   'word.txt': 'x'.repeat(300_000),
 }
 
+/** Parsers of Markdown may need minutes for these. */
+const MARKDOWN = {
+  'item.md': `- ${'a\n'.repeat(29_000)}`,
+  'stars.md': '***a** b '.repeat(6000),
+  'quotes.md': '> - '.repeat(14_000),
+}
+
 describe('long texts on the page', { skip: WITHOUT_CHROMIUM }, () => {
   let browser: Browser
   before(async () => {
@@ -49,5 +56,19 @@ describe('long texts on the page', { skip: WITHOUT_CHROMIUM }, () => {
     while ((await more.count()) > 0) await more.click()
     const shown = await content.locator('pre').evaluate((element) => (element.textContent ?? '').length)
     assert.equal(shown, TEXTS['word.txt'].length)
+  })
+
+  test('Work: Markdown that is hard to parse is shown within seconds', async (t) => {
+    const week = await openWorkWeek(t)
+    for (const [name, text] of Object.entries(MARKDOWN)) writeFileSync(join(week.home, 'workspaces/news', name), text)
+    const { page } = await openTab(browser, week.url)
+    await page.goto(loginAt(week.login_url, '/work/workspaces/news'))
+    await waitUntilLive(page)
+    for (const name of Object.keys(MARKDOWN)) {
+      await page.goto(`${week.url}/work/workspaces/news?file=${name}`)
+      const prose = page.locator('.prose')
+      await prose.waitFor({ timeout: 10_000 })
+      assert.notEqual((await prose.innerText()).trim(), '', name)
+    }
   })
 })

@@ -1,17 +1,13 @@
 /**
- * Text of a model as Markdown. The tokens of the parser become elements of this list and nothing else: HTML stays
+ * Text of a model as Markdown. The parts of a text become elements of this list and nothing else: HTML stays
  * text, images become links, links lead to http and https only. No markup is ever built from a string.
  */
 
-import { Lexer, type Token, type Tokens } from 'marked'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { visibleText } from './format.ts'
+import { type Part, parseMarkdown, readTask } from './parse-markdown.ts'
 import { PlainText } from './plain-text.tsx'
-
-/** Longer texts are shown as they are; parsing them would keep the page busy. */
-const MAX_PARSED_CHARS = 60_000
-const MAX_DEPTH = 12
 
 /** What is drawn at once, and what each further frame adds, in characters and elements. */
 const FIRST_SLICE = 8000
@@ -27,9 +23,12 @@ interface MarkdownProps {
 /** Contract: a long text is drawn in slices, one for each frame, so that it does not block the page. */
 export function Markdown({ text, keepsLines = false }: MarkdownProps) {
   const shown = useMemo(() => visibleText(text), [text])
-  const tokens = useMemo(() => parse(shown, keepsLines), [shown, keepsLines])
+  const parts = useMemo(() => parseMarkdown(shown), [shown])
   const [slice, setSlice] = useState(FIRST_SLICE)
-  const { content, isCut } = useMemo(() => (tokens ? draw(tokens, slice) : plainText(shown)), [tokens, shown, slice])
+  const { content, isCut } = useMemo(
+    () => (parts ? draw(parts, { slice, keepsLines }) : plainText(shown)),
+    [parts, shown, slice, keepsLines],
+  )
   useEffect(() => {
     if (!isCut) return
     const frame = requestAnimationFrame(() => setSlice(slice + NEXT_SLICE))
@@ -48,17 +47,6 @@ interface Drawn {
   readonly isCut: boolean
 }
 
-/** Contract: undefined if the text is shown as it is. */
-function parse(text: string, keepsLines: boolean): readonly Token[] | undefined {
-  if (text.length > MAX_PARSED_CHARS) return undefined
-  try {
-    return new Lexer({ gfm: true, breaks: keepsLines }).lex(text)
-  } catch {
-    // The parser gives up on texts that nest too deep.
-    return undefined
-  }
-}
-
 const plainText = (text: string): Drawn => ({
   content: (
     <div class="max-h-[60vh] overflow-auto whitespace-pre-wrap">
@@ -72,144 +60,114 @@ const plainText = (text: string): Drawn => ({
 interface Pen {
   left: number
   isCut: boolean
+  readonly keepsLines: boolean
 }
 
-interface Place {
-  readonly depth: number
-  readonly pen: Pen
+function draw(parts: readonly Part[], { slice, keepsLines }: { slice: number; keepsLines: boolean }): Drawn {
+  const pen = { left: slice, isCut: false, keepsLines }
+  return { content: drawParts(parts, pen), isCut: pen.isCut }
 }
 
-function draw(tokens: readonly Token[], slice: number): Drawn {
-  const pen = { left: slice, isCut: false }
-  return { content: drawTokens(tokens, { depth: 0, pen }), isCut: pen.isCut }
-}
-
-/** Contract: the first items, as many as may still be drawn. */
-function drawSome<T>(items: readonly T[], { pen }: Place, drawItem: (item: T, at: number) => ComponentChild) {
+/** Contract: the first parts, as many as may still be drawn. */
+function drawParts(parts: readonly Part[], pen: Pen): ComponentChild {
   const drawn: ComponentChild[] = []
-  for (const [at, item] of items.entries()) {
+  for (const part of parts) {
     if (pen.left <= 0) {
       pen.isCut = true
       break
     }
-    drawn.push(drawItem(item, at))
+    drawn.push(drawOnce(part, pen))
   }
   return drawn
 }
 
-function drawTokens(tokens: readonly Token[] | undefined, { depth, pen }: Place): ComponentChild {
-  if (depth > MAX_DEPTH) return tokens?.map(({ raw }) => raw)
-  const place = { depth: depth + 1, pen }
-  return tokens && drawSome(tokens, place, (token) => drawOnce(token, place, () => drawToken(token, place)))
-}
-
 /** Parts that were drawn whole. The same elements are given to Preact again, which then leaves them alone. */
-const wholeParts = new WeakMap<object, { readonly content: ComponentChild; readonly cost: number }>()
+const wholeParts = new WeakMap<Part, { readonly content: ComponentChild; readonly cost: number }>()
 
-function drawOnce(part: object, { pen }: Place, drawPart: () => ComponentChild): ComponentChild {
+function drawOnce(part: Part, pen: Pen): ComponentChild {
   const known = wholeParts.get(part)
   if (known) {
     pen.left -= known.cost
     return known.content
   }
   const before = pen.left
-  const content = drawPart()
+  pen.left -= COST_OF_ELEMENT + part.text.length
+  const content = drawPart(part, pen)
   if (pen.left > 0) wholeParts.set(part, { content, cost: before - pen.left })
   return content
 }
 
-function drawToken(token: Token, place: Place): ComponentChild {
-  const hasParts = 'tokens' in token || 'items' in token || 'rows' in token
-  place.pen.left -= COST_OF_ELEMENT + (hasParts ? 0 : token.raw.length)
-  const render = Object.hasOwn(ELEMENTS, token.type) ? ELEMENTS[token.type] : undefined
-  return render ? render(token as Tokens.Generic, place) : decodeEntities(token.raw)
+function drawPart(part: Part, pen: Pen): ComponentChild {
+  const drawElement = Object.hasOwn(ELEMENTS, part.kind) ? ELEMENTS[part.kind] : undefined
+  if (drawElement) return drawElement(part, pen)
+  const Tag = Object.hasOwn(TAGS, part.kind) ? TAGS[part.kind] : undefined
+  return Tag ? <Tag>{drawParts(part.parts, pen)}</Tag> : part.text
 }
 
-type Render = (token: Tokens.Generic, place: Place) => ComponentChild
+/** Kinds whose elements have no attributes. */
+const TAGS: Readonly<Record<string, 'p' | 'strong' | 'em' | 'del' | 'blockquote' | 'ul' | 'thead' | 'tbody' | 'tr'>> = {
+  paragraph: 'p',
+  strong: 'strong',
+  em: 'em',
+  s: 'del',
+  blockquote: 'blockquote',
+  bullet_list: 'ul',
+  thead: 'thead',
+  tbody: 'tbody',
+  tr: 'tr',
+}
 
-const inside: Render = ({ tokens, text }, place) => (tokens ? drawTokens(tokens, place) : decodeEntities(text ?? ''))
-
-const ELEMENTS: Readonly<Record<string, Render>> = {
-  space: () => null,
+const ELEMENTS: Readonly<Record<string, (part: Part, pen: Pen) => ComponentChild>> = {
   hr: () => <hr />,
-  br: () => <br />,
-  paragraph: (token, place) => <p>{inside(token, place)}</p>,
-  text: inside,
-  escape: ({ text }) => text,
-  strong: (token, place) => <strong>{inside(token, place)}</strong>,
-  em: (token, place) => <em>{inside(token, place)}</em>,
-  del: (token, place) => <del>{inside(token, place)}</del>,
-  codespan: ({ text }) => <code>{decodeEntities(text)}</code>,
-  code: ({ text }) => (
+  hardbreak: () => <br />,
+  softbreak: (_, { keepsLines }) => (keepsLines ? <br /> : '\n'),
+  code_inline: ({ text }) => <code>{text}</code>,
+  code_block: drawCode,
+  fence: drawCode,
+  heading: ({ tag, parts }, pen) => {
+    // The page's own headings are above those of a text.
+    const Heading = tag === 'h1' ? 'h3' : tag === 'h2' ? 'h4' : 'h5'
+    return <Heading>{drawParts(parts, pen)}</Heading>
+  },
+  ordered_list: ({ attributes, parts }, pen) => <ol start={Number(attributes.start ?? 1)}>{drawParts(parts, pen)}</ol>,
+  list_item: drawListItem,
+  table: ({ parts }, pen) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard, too.
+    <div class="wide-table" tabIndex={0}>
+      <table>{drawParts(parts, pen)}</table>
+    </div>
+  ),
+  th: (part, pen) => <th data-align={alignmentOf(part)}>{drawParts(part.parts, pen)}</th>,
+  td: (part, pen) => <td data-align={alignmentOf(part)}>{drawParts(part.parts, pen)}</td>,
+  link: ({ attributes, parts }, pen) => drawLink(attributes.href, drawParts(parts, pen)),
+  image: ({ attributes, text }) => drawLink(attributes.src, `🖼 ${text || attributes.src}`),
+}
+
+function drawCode({ text }: Part): ComponentChild {
+  return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide block is scrolled with the keyboard, too.
     <pre tabIndex={0}>
-      <code>{text}</code>
+      <code>{text.replace(/\n$/, '')}</code>
     </pre>
-  ),
-  blockquote: (token, place) => <blockquote>{inside(token, place)}</blockquote>,
-  heading: (token, place) => {
-    // The page's own headings are above those of a text.
-    const Heading = (['h3', 'h4', 'h5'] as const)[Math.min(token.depth, 3) - 1] ?? 'h5'
-    return <Heading>{inside(token, place)}</Heading>
-  },
-  list: (token, place) => drawList(token as Tokens.List, place),
-  table: (token, place) => drawTable(token as Tokens.Table, place),
-  link: (token, place) => renderLink(token.href, inside(token, place), token.raw),
-  image: ({ href, text, raw }) => renderLink(href, `🖼 ${text || href}`, raw),
+  )
 }
 
-function drawList({ ordered, start, items }: Tokens.List, place: Place): ComponentChild {
-  const children = drawSome(items, place, (item, at) => drawOnce(item, place, () => drawListItem(item, at, place)))
-  return ordered ? <ol start={Number(start) || 1}>{children}</ol> : <ul>{children}</ul>
-}
-
-function drawListItem({ task, checked, tokens }: Tokens.ListItem, at: number, place: Place): ComponentChild {
-  place.pen.left -= COST_OF_ELEMENT
-  const content = tokens.filter(({ type }) => type !== 'checkbox')
+function drawListItem(item: Part, pen: Pen): ComponentChild {
+  const task = readTask(item)
+  if (!task) return <li>{drawParts(item.parts, pen)}</li>
   return (
-    <li key={at} class={task ? 'task' : ''}>
-      {task && <input type="checkbox" checked={checked ?? false} disabled aria-label={checked ? '✓' : '–'} />}
-      {drawTokens(content, place)}
+    <li class="task">
+      <input type="checkbox" checked={task.isDone} disabled aria-label={task.isDone ? '✓' : '–'} />
+      {drawParts(task.parts, pen)}
     </li>
   )
 }
 
-function drawTable({ header, rows }: Tokens.Table, place: Place): ComponentChild {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard, too.
-    <div class="wide-table" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {header.map(({ tokens, align }, at) => (
-              <th key={at} data-align={align}>
-                {drawTokens(tokens, place)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{drawSome(rows, place, (row, at) => drawOnce(row, place, () => drawRow(row, at, place)))}</tbody>
-      </table>
-    </div>
-  )
-}
+const alignmentOf = ({ attributes }: Part): string | undefined => attributes.style?.replace('text-align:', '')
 
-function drawRow(row: readonly Tokens.TableCell[], at: number, place: Place): ComponentChild {
-  place.pen.left -= COST_OF_ELEMENT * (row.length + 1)
-  return (
-    <tr key={at}>
-      {row.map(({ tokens, align }, column) => (
-        <td key={column} data-align={align}>
-          {drawTokens(tokens, place)}
-        </td>
-      ))}
-    </tr>
-  )
-}
-
-function renderLink(href: unknown, label: ComponentChild, raw: string): ComponentChild {
+function drawLink(href: string | undefined, label: ComponentChild): ComponentChild {
   const address = webAddress(href)
-  if (address === undefined) return label ?? raw
+  if (address === undefined) return label
   return (
     <a href={address} target="_blank" rel="noopener noreferrer nofollow" title={address}>
       {label}
@@ -218,13 +176,8 @@ function renderLink(href: unknown, label: ComponentChild, raw: string): Componen
 }
 
 /** Contract: the address if it is one of the web; undefined for `javascript:`, `data:`, files and everything else. */
-function webAddress(href: unknown): string | undefined {
-  if (typeof href !== 'string' || !URL.canParse(href)) return undefined
+function webAddress(href: string | undefined): string | undefined {
+  if (href === undefined || !URL.canParse(href)) return undefined
   const { protocol, href: address } = new URL(href)
   return protocol === 'https:' || protocol === 'http:' ? address : undefined
 }
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: '\u00a0' }
-
-const decodeEntities = (text: string): string =>
-  text.replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (whole, name: string) => ENTITIES[name] ?? whole)
