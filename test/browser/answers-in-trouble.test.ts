@@ -83,9 +83,9 @@ describe('answers in trouble', { skip: WITHOUT_CHROMIUM }, () => {
     const served = await openAsked(t, ['Which city?'])
     const { page } = await openTab(browser, served.url)
     await page.goto(loginAt(served.login_url, '/needs-you'))
-    await waitUntilLive(page)
+    await question(page, 'Which city?').waitFor()
     const { items } = await served.app.run('queue list', { status: 'waiting' })
-    const places = ['/needs-you', `/work/sessions/${items[0]?.session_id}`]
+    const places = ['/needs-you', `/work/sessions/${items[0]?.session_id ?? assert.fail('no run waits')}`]
     await page.route('**/api/v1/send', (route) => route.abort())
     for (const place of places) {
       await page.goto(`${served.url}${place}`)
