@@ -13,6 +13,7 @@ import { readChatLog } from './lib/chat-log.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { endText, hasRead, routedOf } from './lib/follow-message.ts'
+import { howMuchNotUnderstood, notUnderstoodShape } from './lib/not-understood.ts'
 import { decisionShape, decisionsIn, mayUndo, questionAnsweredBy } from './lib/run-decisions.ts'
 import { questionOf, titleOfWork } from './lib/session-thread.ts'
 import { findUndone, undoneByShape } from './lib/undone-runs.ts'
@@ -26,6 +27,7 @@ const runShape = z.object({
   title: z.string(),
   status: z.enum(DISPATCH_STATUSES),
   text: z.string().nullable().describe('Markdown: the answer, or what went wrong; null: nothing yet'),
+  not_understood: notUnderstoodShape,
   question: z.string().nullable().describe('what the run asks and waits for'),
   waits_for: z.string().nullable().describe('why a run that waits does not go on'),
   files: z.array(z.string()).describe('files that the run created or changed, relative to its workspace'),
@@ -147,6 +149,7 @@ class RunReader {
       ...{ dispatch_id, session_id, agent_id, status, created_at, updated_at },
       title: titleOfWork(dispatch),
       text: text === undefined ? null : redact(text),
+      not_understood: status === 'done' ? howMuchNotUnderstood(records, text ?? '') : null,
       question: questionOf(dispatch, records),
       waits_for: wait?.reason ?? null,
       files: files.map((file) => relative(session?.workspace ?? '/', file)),

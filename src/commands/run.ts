@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type Dispatch, isTerminal } from '../domain/dispatch.ts'
 import { TirelessError } from '../domain/error.ts'
-import { type JournalRecord, recordsOfRun } from '../domain/journal-record.ts'
+import { recordsOfRun } from '../domain/journal-record.ts'
 import type { PeopleText } from '../domain/language.ts'
 import { shortId } from '../domain/short-id.ts'
 import { STOP_REASONS } from '../domain/stop-reason.ts'
@@ -13,6 +13,7 @@ import { isOfflineModel } from '../ports/model.ts'
 import { traceFromRecords } from '../trace/trace.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { howMuchNotUnderstood, notUnderstoodShape } from './lib/not-understood.ts'
 import { approvalSchema, dispatchSchema } from './lib/output-schemas.ts'
 import { ignoreProgress, type Progress } from './lib/progress.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
@@ -54,10 +55,7 @@ export const runOutput = z.object({
     failure_class: true,
   }).shape,
   answer: z.string().nullable(),
-  not_understood: z
-    .enum(['all', 'part'])
-    .nullable()
-    .describe('how much of the task the offline model did not understand, and did not do'),
+  not_understood: notUnderstoodShape,
   workspace: z.string(),
   stop_reason: z.enum(STOP_REASONS).nullable(),
   steps: z.number(),
@@ -183,14 +181,6 @@ export async function deliver(
   })
 }
 
-/** The offline model ends a task that it does not understand as done (decision 47); then the answer says so. */
-function notUnderstood(records: readonly JournalRecord[], answer: string): 'all' | 'part' | null {
-  const started = records.find((record) => record.kind === 'run_started')
-  if (started?.kind !== 'run_started' || !isOfflineModel(started.setup?.model ?? '')) return null
-  if (!records.some(({ kind }) => kind === 'call_intended')) return 'all'
-  return /NOT UNDERSTOOD|not understood, nothing was done|看不懂/.test(answer) ? 'part' : null
-}
-
 /** Status and result of a run, from its dispatch and journal. */
 export async function readRunEnding({ store }: Needs<'store'>, run_id: string, session_id: string) {
   const dispatch = await store.dispatch(run_id)
@@ -198,7 +188,7 @@ export async function readRunEnding({ store }: Needs<'store'>, run_id: string, s
   const { status, wait, error, failure_class, result: answer } = dispatch
   const records = recordsOfRun(await store.journal(session_id), run_id)
   const { stop_reason, step_count: steps, issues } = traceFromRecords({ run_id, session_id }, records).manifest
-  const not_understood = status === 'done' ? notUnderstood(records, answer ?? '') : null
+  const not_understood = status === 'done' ? howMuchNotUnderstood(records, answer ?? '') : null
   return { status, wait, error, failure_class, answer, not_understood, stop_reason, steps, issues: [...issues] }
 }
 

@@ -31,6 +31,21 @@ describe('a chat without a model', () => {
     assert.match(String(reply), /tireless models list/, 'in a terminal, the command')
   })
 
+  test('E5: a task that it does not understand is listed as one of which nothing, or not all, was done', async (t) => {
+    const app = await openApp(t, { model: offlineModel })
+    const tasks = {
+      'Compose a symphony.': 'all',
+      '作一首交响曲。': 'all',
+      'Create a.txt with the content "x". Compose a symphony.': 'part',
+      'Create b.txt with the content "x".': null,
+    }
+    for (const text of Object.keys(tasks)) await app.run('send', { text, chat: 'page', rules: true })
+    await app.run('start', { until_idle: true })
+    const { items } = await app.run('messages list', { chat: 'page' })
+    const found = items.map(({ text, runs }) => [text, runs.at(-1)?.not_understood])
+    assert.deepEqual(Object.fromEntries(found), tasks)
+  })
+
   test('what waits for the owner names commands in a terminal, and the place on the page', async (t) => {
     const app = await openApp(t, { model: offlineModel })
     assert.equal((await runTaskIn(app, 'Write "x" to a.md.', { max_steps: 1 })).status, 'failed')

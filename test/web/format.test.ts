@@ -69,7 +69,7 @@ test('Now: both languages have every text, each in its own script', () => {
   const flatten = (texts: object): [string, string][] =>
     Object.entries(texts).flatMap(([key, value]): [string, string][] => {
       if (typeof value === 'object') return flatten(value).map(([inner, text]) => [`${key}.${inner}`, text])
-      return [[key, typeof value === 'function' ? value(2, 3) : value]]
+      return [[key, typeof value === 'function' ? value('2', 3) : value]]
     })
   const [en, zh] = [flatten(TEXTS.en), flatten(TEXTS.zh)]
   assert.deepEqual(

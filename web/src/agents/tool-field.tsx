@@ -5,7 +5,7 @@ import type { ToolEntry } from '../api-types.ts'
 import { type Language, oneLine, visibleText } from '../format.ts'
 import type { PageState } from '../page-state.ts'
 import type { AgentTexts } from '../texts/agent.ts'
-import { TOOL_TEXTS } from '../texts/agent-tools.ts'
+import { sayWhatToolDoes } from '../texts/agent-tools.ts'
 import { useFetched } from '../use-fetched.ts'
 import { Field, type FormState } from './fields.tsx'
 
@@ -85,7 +85,7 @@ function ToolList({ own, language, tools, chosen, set }: ListProps) {
 
 /** Contract: plain words; tools of plugins and servers describe themselves, in one sentence. */
 function sayTool({ name, description }: ToolEntry, language: Language): string {
-  return TOOL_TEXTS[language][name] ?? visibleText(oneLine(description.split(/(?<=[.。])\s/)[0] ?? ''))
+  return sayWhatToolDoes(name, language) ?? visibleText(oneLine(description.split(/(?<=[.。])\s/)[0] ?? ''))
 }
 
 interface ToolRowProps {

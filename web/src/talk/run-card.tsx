@@ -75,14 +75,15 @@ interface HeadingProps extends RunProps {
 }
 
 function Heading({ context: { texts, language, now }, run, said, live, needsOwner }: HeadingProps) {
-  const { status, title, created_at, updated_at } = run
+  const { status, title, not_understood, created_at, updated_at } = run
   const isRunning = status === 'running'
-  const state = needsOwner ? texts.talk.waitsForYou : (texts.talk.states[status] ?? status)
+  const asEnded = not_understood ? texts.talk.notUnderstood[not_understood] : (texts.talk.states[status] ?? status)
+  const state = needsOwner ? texts.talk.waitsForYou : asEnded
   const from = live?.from || Date.parse(created_at)
   const to = ENDED.includes(status) ? Date.parse(updated_at) : now
   return (
     <header class="flex min-w-0 items-center gap-2 text-muted">
-      <Dot tone={needsOwner ? 'wait' : toneOf(status)} pulsing={isRunning} />
+      <Dot tone={needsOwner || not_understood ? 'wait' : toneOf(status)} pulsing={isRunning} />
       {!isAlsoSaid(title, said) && <span class="min-w-0 truncate font-medium text-ink">{visibleText(title)}</span>}
       <span class="label shrink-0">
         {state} · {duration(to - from, language)}

@@ -3,7 +3,9 @@
 import { Dot, toneOf } from '../components.tsx'
 import { FirstItems } from '../first-items.tsx'
 import { jsonLine, oneLine, visibleText } from '../format.ts'
+import { useTexts } from '../page-language.ts'
 import type { CallView, RunView } from '../run-view.ts'
+import { sayWhatToolDoes } from '../texts/agent-tools.ts'
 
 /** Calls above this number are only counted. */
 const MAX_CALLS = 12
@@ -27,16 +29,22 @@ const CONTENT_CLASSES = [
 ].join(' ')
 
 function CallLine({ call: { tool, args: given, status, content } }: { readonly call: CallView }) {
+  const { language } = useTexts()
   const args = parseArguments(given)
+  const words = sayWhatToolDoes(tool, language)
   return (
     <li class="min-w-0 font-mono text-[13px]" data-call={tool}>
       <details class="group min-w-0">
         <summary class="flex cursor-pointer list-none items-center gap-2 hover:text-ink">
           <Dot tone={status === null ? 'other' : toneOf(status)} pulsing={status === null} />
-          <span class="shrink-0 text-act">{visibleText(tool)}</span>
+          <span class={`max-w-3/5 shrink-0 truncate text-act ${words ? 'font-sans' : ''}`} title={visibleText(tool)}>
+            {words ?? visibleText(tool)}
+          </span>
           <span class="min-w-0 truncate text-muted">{shortArguments(args)}</span>
         </summary>
-        <pre class={CONTENT_CLASSES}>{visibleText(`${JSON.stringify(args, null, 2)}\n\n${content}`)}</pre>
+        <pre class={CONTENT_CLASSES}>
+          {visibleText(`${words ? `${tool} ` : ''}${JSON.stringify(args, null, 2)}\n\n${content}`)}
+        </pre>
       </details>
     </li>
   )

@@ -1,5 +1,7 @@
 /** What the built-in tools do, in plain words; those of plugins and servers describe themselves. */
 
+import type { Language } from '../format.ts'
+
 const en: Readonly<Record<string, string>> = {
   view_file: 'reads a file of its folder',
   list_files: 'lists the files of its folder',
@@ -96,4 +98,8 @@ const zh: Readonly<Record<string, string>> = {
   todo_reject: '驳回一项待办',
 }
 
-export const TOOL_TEXTS = { en, zh }
+/** Contract: `writes a new file`; undefined for tools of plugins and servers. */
+export function sayWhatToolDoes(tool: string, language: Language): string | undefined {
+  const texts = { en, zh }[language]
+  return Object.hasOwn(texts, tool) ? texts[tool] : undefined
+}
