@@ -97,12 +97,12 @@ export async function passTime(clock: FakeClock, ms: number): Promise<void> {
     await advanceUntilDone(clock, clock.sleep(Math.min(left, LONGEST_JUMP_MS)))
 }
 
-/** File and process operations take real time; the fake clock must not advance meanwhile. */
-const REAL_TIME_WORK = /^FSReq|^ProcessWrap/
+/** Files, processes and commits in the store's thread take real time; the fake clock must not advance meanwhile. */
+const REAL_TIME_WORK = /^FSReq|^ProcessWrap|^MessagePort/
 /** Limit of one wait: a child process may itself wait for the fake clock. */
 const IDLE_WAIT_MS = 1000
 
-/** Contract: each call waits until no file or process operation is pending; after one full wait in vain, not again. */
+/** Contract: each call waits until no such work is pending; after one full wait in vain, not again. */
 export function idleWaiter(): () => Promise<void> {
   let limitMs = IDLE_WAIT_MS
   return async () => {
