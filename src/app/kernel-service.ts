@@ -179,6 +179,8 @@ export class KernelService implements KernelControl {
     // Only before this process's first cycle: later, an unfinished cycle may be one that is still running.
     if (!this.#interrupted) void logUnreadable(store, this.#host.get('log'))
     this.#interrupted ??= recordInterruptedCycle(this.#deps)
+    // What failed is tried again at the next start.
+    this.#interrupted.catch(() => (this.#interrupted = undefined))
     await this.#interrupted
   }
 

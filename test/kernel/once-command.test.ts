@@ -18,6 +18,16 @@ import {
 import { advanceUntilDone, dispatchOf, freshFolder, runTaskIn, waitUntil } from '../support/open-app.ts'
 
 describe('once', () => {
+  test('E19: a store that fails while the kernel starts stops no later cycle of this process', async (t) => {
+    const { app } = await openKernelApp(t, { agents: [{ agent_id: 'a' }] })
+    const { store } = app.context
+    const { cycles } = store
+    Object.assign(store, { cycles: () => Promise.reject(new TirelessError('store_failed', 'the disk is full')) })
+    await assert.rejects(runOnce(app), /the disk is full/)
+    Object.assign(store, { cycles })
+    assert.equal((await runOnce(app)).status, 'success')
+  })
+
   test('I10, E1: at its timeout once finishes the current step; the run can be resumed later', async (t) => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const scripted = scriptedModel(diligentScript)

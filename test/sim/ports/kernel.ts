@@ -47,6 +47,7 @@ export function simKernel(world: World, proc: SimProcess, plan: KernelPlan, part
     if (beside) await beside.requireLead()
     await recordBoot(deps, 'init')
     interruptionRecorded ??= recordInterruptedCycle(deps)
+    interruptionRecorded.catch(() => (interruptionRecorded = undefined))
     await interruptionRecorded
   }
   return {
