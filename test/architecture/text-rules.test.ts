@@ -1,19 +1,12 @@
-/** The checks of names, lines, sizes and requirements against samples that must fail. */
+/** The checks of names, lines and requirements against samples that must fail. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { assertOnly } from './assert-only.ts'
 import { bannedWords, exportedTwice, glossaryWords, longLines, unusedWords } from './language.ts'
-import { largest, type Measured, measureFiles, overLimit } from './limits.ts'
 import { needlessExports } from './needless-exports.ts'
 import { parseTree } from './parse.ts'
 import { findCitations, requirementRows, stateViolations, unknownCitations, withTests } from './requirements.ts'
-
-const measure = (source: string, path = 'a.ts'): readonly Measured[] =>
-  measureFiles(parseTree(new Map([[path, source]])))
-
-/** A list of statements that fills this many lines. */
-const lines = (count: number): string => 'f()\n'.repeat(count)
 
 describe('the checker of names and lines', () => {
   it('finds a name that is exported twice, and not a re-export or a type beside its value', () => {
@@ -86,64 +79,6 @@ describe('the checker of exports', () => {
       ]),
     )
     assert.deepEqual(needlessExports(published, ['src/'], ['src/index.ts']), [])
-  })
-})
-
-describe('the checker of sizes', () => {
-  it('finds a function of 61 lines in every form, and not one of 60', () => {
-    for (const [before, after, name] of [
-      ['function long() {\n', '}', 'long'],
-      ['const long = () => {\n', '}', 'long'],
-      ['class A {\n  long() {\n', '}}', 'long'],
-      ['const a = { long() {\n', '}}', 'long'],
-      ['const a = { async long() {\n', '}}', 'long'],
-      ["it('works', () => {\n", '})', '\\(anonymous\\)'],
-    ] as const) {
-      const found = overLimit(measure(`${before}${lines(59)}${after}`))
-      assertOnly(found, new RegExp(`^a\\.ts:\\d ${name} has 61 lines; the limit is 60$`))
-      assert.deepEqual(overLimit(measure(`${before}${lines(58)}${after}`)), [])
-    }
-  })
-
-  it('counts a function inside another one in both', () => {
-    const found = overLimit(measure(`function outer() {\n  return () => {\n${lines(70)}  }\n}`))
-    assert.deepEqual(
-      found.map((line) => line.replace(/;.*/, '')),
-      ['a.ts:1 outer has 74 lines', 'a.ts:2 (anonymous) has 72 lines'],
-    )
-  })
-
-  it('does not count the callback of describe, but the tests in it', () => {
-    assert.deepEqual(overLimit(measure(`describe('a', () => {\n${lines(100)}})`)), [])
-    assertOnly(overLimit(measure(`describe('a', () => {\n  test('b', () => {\n${lines(60)}  })\n})`)), /^a\.ts:2 /)
-  })
-
-  it('finds six parameters of a function, a method, a type and a signature, and not five', () => {
-    const list = (count: number): string => Array.from({ length: count }, (_, i) => `p${i}: string`).join(', ')
-    const forms = [
-      (p: string) => `function f(${p}) {}`,
-      (p: string) => `class A { f(${p}) {} }`,
-      (p: string) => `type F = (${p}) => void`,
-      (p: string) => `interface A { f(${p}): void }`,
-      (p: string) => `declare function f(${p}): void`,
-    ]
-    for (const form of forms) {
-      assertOnly(overLimit(measure(form(list(6)))), /has 6 parameters; the limit is 5$/)
-      assert.deepEqual(overLimit(measure(form(list(5)))), [])
-    }
-  })
-
-  it('finds a file of 301 lines, and not one of 300', () => {
-    assertOnly(overLimit(measure(lines(301))), /^a\.ts has 301 lines; the limit is 300$/)
-    assert.deepEqual(overLimit(measure(lines(300))), [])
-  })
-
-  it('prints the longest function, parameter list and file', () => {
-    assert.deepEqual(largest(measure('const f = (a) => {\n  g()\n}\n')), [
-      'longest function: 3 lines, a.ts:1 f (limit 60)',
-      'longest parameter list: 1 parameters, a.ts:1 f (limit 5)',
-      'longest file: 3 lines, a.ts (limit 300)',
-    ])
   })
 })
 
