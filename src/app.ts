@@ -40,6 +40,7 @@ import { subAgents } from './app/plugins/sub-agents.ts'
 import { tools } from './app/plugins/tools.ts'
 import { trace } from './app/plugins/trace.ts'
 import type { RunParts } from './app/run-parts.ts'
+import { StoreClock } from './app/store-clock.ts'
 import { createUnhandledErrors } from './app/unhandled-errors.ts'
 import type { CommandContext } from './commands/lib/context.ts'
 import type { Progress } from './commands/lib/progress.ts'
@@ -50,7 +51,7 @@ import type { StopSignals } from './engine/advance.ts'
 import { homePaths } from './home.ts'
 import { createHost, type Host } from './host/host.ts'
 import type { Channel } from './ports/channel.ts'
-import type { Clock } from './ports/clock.ts'
+import type { BasicClock } from './ports/clock.ts'
 import type { Resolver } from './ports/egress.ts'
 import { runAsOwner } from './ports/fault-owner.ts'
 import type { Ids } from './ports/ids.ts'
@@ -79,7 +80,7 @@ export interface AppOptions extends RunParts {
   readonly model?: GivenModel | undefined
   /** Abort signals that stop the app. */
   readonly signals?: StopSignals
-  readonly clock?: Clock
+  readonly clock?: BasicClock
   readonly ids?: Ids
   /** If given, the start waits for a database that is away, instead of failing; called with the reason meanwhile. */
   readonly onStoreAway?: ((error: TirelessError) => void) | undefined
@@ -111,7 +112,8 @@ export interface App {
 /** Contract: the app holds the home until it is closed. Throws `home_locked` if another process holds the home. */
 export async function createApp(options: AppOptions = {}): Promise<App> {
   checkOptions(options)
-  const { clock = systemClock, ids = randomIds, signals = neverAborted() } = options
+  const { ids = randomIds, signals = neverAborted() } = options
+  const clock = new StoreClock(options.clock ?? systemClock)
   const app = {}
   const unhandledErrors = createUnhandledErrors(app, options.ownsProcess ?? false)
   const host = createHost(clock)

@@ -40,6 +40,8 @@ export interface HomePaths {
   readonly fallback: string
   /** Git repositories with the versions of documents and workspaces. */
   readonly versions: string
+  /** Workspaces that the owner removed, for some days. */
+  readonly removed: string
   /** File that exists during a restore; as long as it exists, the home must not be opened. */
   readonly restoreNote: string
   readonly restoreStaging: string
@@ -121,6 +123,7 @@ export function homePaths(root: string): HomePaths {
     kernels: join(root, 'kernels'),
     fallback: join(root, 'fallback'),
     versions: join(root, 'versions'),
+    removed: join(root, 'versions', 'removed'),
     restoreNote: join(root, 'restore.note'),
     restoreStaging: join(root, 'restore.staging'),
   }

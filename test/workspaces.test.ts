@@ -49,7 +49,7 @@ test('O7: workspace list, show and log name the runs that wrote, with the paths'
   const shown = await app.run('workspace show', { workspace: 'writer' })
   assert.deepEqual({ paths: shown.paths, runs: shown.runs }, { paths: [{ path: 'a.txt', bytes: 4 }], runs: log.items })
   assert.match(render('workspace show', shown), /a\.txt {2}4[\s\S]*~ a\.txt\n {4}- b\.bin/)
-  assert.match(render('workspace list', { items }), /folder .*agents .*sessions/)
+  assert.match(render('workspace list', { items, removed: [] }), /folder .*agents .*sessions/)
   await assert.rejects(app.run('workspace show', { workspace: 'nowhere' }), /no such workspace/)
 })
 

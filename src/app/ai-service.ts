@@ -63,7 +63,13 @@ async function ask(
 ): Promise<AiAnswer> {
   const { clock, ids, models, breaker, budgetLimits } = engine
   const model = models.get(id)
-  const spender = { kernel_id, agent_id, dispatch_id: ids.next(), model: id, day: budgetLimits.dayOf(clock.now()) }
+  const spender = {
+    kernel_id,
+    agent_id,
+    dispatch_id: ids.next(),
+    model: id,
+    day: budgetLimits.dayOf(clock.budgetNow()),
+  }
   const late = (): never => {
     throw new TirelessError('model_timeout', `model ${id} did not answer ai.chat() within ${CALL_MS / 60_000} minutes`)
   }

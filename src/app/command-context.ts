@@ -4,6 +4,7 @@ import { listKeptCalls, removeKeptCall } from '../adapters/envs/host/kept-calls.
 import { listRootedFolder } from '../adapters/envs/host/list-folder.ts'
 import { readRootedFile } from '../adapters/envs/host/read-rooted-file.ts'
 import { receivedFiles } from '../adapters/envs/received-files.ts'
+import { createWorkspaceFolders } from '../adapters/envs/workspace-folders.ts'
 import { openAuditSeal } from '../adapters/stores/audit-seal.ts'
 import { handleChatMessage, tellInterruptedCommands } from '../commands/lib/chat-commands.ts'
 import type {
@@ -19,6 +20,7 @@ import { type Config, explainConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
 import type { PeopleText } from '../domain/language.ts'
 import { replayRun } from '../engine/replay/replay.ts'
+import { clockNotes } from '../kernel/notify/clock-note.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
 import { isOfflineModel, type ModelChoice } from '../ports/model.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
@@ -72,6 +74,8 @@ function storedData(host: PluginHost): StoredData {
     store: host.get('store'),
     documents: host.get('documents'),
     snapshots: host.get('engine').snapshots,
+    workspaceFolders: createWorkspaceFolders(host.get('home')),
+    clockTrust: host.get('storeClock'),
     past: host.get('past'),
     callFolders: {
       list: () => listKeptCalls(calls),
@@ -155,6 +159,7 @@ async function startNotices(host: PluginHost): Promise<readonly PeopleText[]> {
     ...[...(await lostCommits(store)), ...host.get('sandbox').swept].map((text) => ({ text })),
     ...modelNotices(host.get('config').loaded.config, await host.get('models').choice(), await isUnused(store)),
     ...pendingEditNotes(await host.get('documents').waiting()),
+    ...clockNotes(host.get('storeClock').doubt()),
   ]
 }
 

@@ -41,12 +41,12 @@ export function createFactMemory({ store, clock, ids }: FactMemoryDeps): FactMem
         ...{ id, agent_id, session_id: '', turn: 0, key, text, ...label, created_at: iso(now) },
         expires_at: until === undefined ? null : iso(until),
       }
-      const [{ superseded }] = await commitOne(store, [{ op: 'remember', fact, now }])
+      const [{ superseded }] = await commitOne(store, [{ op: 'remember', fact, now: clock.borneOut() }])
       return { id, replaced: superseded }
     },
     async recall(given) {
       const { agent: agent_id, text, limit } = checkArguments('memory.recall', toRecall, given)
-      return store.recallFacts({ agent_id, text, now: clock.now(), limit })
+      return store.recallFacts({ agent_id, text, now: clock.borneOut(), limit })
     },
     async forget(given) {
       const { agent: agent_id, key } = checkArguments('memory.forget', toForget, given)

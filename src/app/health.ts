@@ -1,12 +1,17 @@
 /** Health for `status` and `/healthz`: reasons for bad health, and degraded parts. */
 
+import { basename } from 'node:path'
 import type { SandboxTestResult } from '../adapters/envs/sandbox/self-test.ts'
+import { createWorkspaceFolders } from '../adapters/envs/workspace-folders.ts'
 import { readDisk } from '../adapters/system/machine.ts'
 import type { CommandContext } from '../commands/lib/context.ts'
 import { findAway } from '../commands/lib/held-by.ts'
+import { formatBytes } from '../domain/byte-size.ts'
 import type { PeopleText } from '../domain/language.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../domain/unreadable-row.ts'
+import type { HomePaths } from '../home.ts'
+import { clockNotes } from '../kernel/notify/clock-note.ts'
 import { unpairedNote } from '../kernel/notify/notice-target.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
 import { failingResidents } from '../kernel/residents/resident-notes.ts'
@@ -65,6 +70,8 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
         .notes()
         .map(({ text }) => firstLine(text)),
       ...unhandledErrors.degraded().map(redact),
+      ...clockNotes(host.get('storeClock').doubt()).map(({ text }) => text),
+      ...(await shortOfSpace(host.get('home'))),
       ...(await unpairedNotes(host.get('notifier'))),
     ],
   }
@@ -99,6 +106,24 @@ async function fullDisk(home: string): Promise<string[]> {
   const free = (await readDisk(home).catch(() => undefined))?.freeBytes ?? Number.POSITIVE_INFINITY
   if (free >= FULL_DISK_BYTES) return []
   return [`the disk of the home is full (${Math.floor(free / 1024 ** 2)} MB free). Do this: free some space`]
+}
+
+/** Below this, the owner hears which workspaces take the most space: they are never deleted unasked. */
+const LOW_DISK_BYTES = 500 * 1024 ** 2
+const NAMED_WORKSPACES = 3
+
+async function shortOfSpace(home: HomePaths): Promise<string[]> {
+  const free = (await readDisk(home.root).catch(() => undefined))?.freeBytes ?? Number.POSITIVE_INFINITY
+  if (free >= LOW_DISK_BYTES) return []
+  const folders = createWorkspaceFolders(home)
+  const sizes = await Promise.all((await folders.list()).map(async (path) => ({ path, ...(await folders.size(path)) })))
+  const largest = sizes.filter(({ bytes }) => bytes > 0).toSorted((a, b) => b.bytes - a.bytes)
+  if (largest.length === 0) return []
+  const named = largest.slice(0, NAMED_WORKSPACES).map(({ path, bytes }) => `${basename(path)} (${formatBytes(bytes)})`)
+  return [
+    `space runs short: ${formatBytes(free)} free. The largest workspaces are ${named.join(', ')}. ` +
+      'What you no longer need: tireless workspace remove NAME --now',
+  ]
 }
 
 function skippedRows(store: Store): string[] {

@@ -12,7 +12,7 @@ import { RunFeed } from './run-feed.ts'
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Its sleeps end at once. */
-const CLOCK: Clock = { now: () => 0, monotonic: () => 0, sleep: turn }
+const CLOCK: Clock = { now: () => 0, monotonic: () => 0, borneOut: () => 0, budgetNow: () => 0, sleep: turn }
 
 /** The journals of a store that other processes write to, too. */
 class Journals {

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { createAgentWorkspacePreparer, createWorkspacePreparer } from '../adapters/envs/choose-workspace.ts'
 import { describeGitChanges, gitFingerprint } from '../adapters/envs/git-changes.ts'
-import { removeRunFolders } from '../adapters/envs/remove-run-folders.ts'
+import { createWorkspaceFolders } from '../adapters/envs/workspace-folders.ts'
 import { watchFile, watchFolder } from '../adapters/system/file-watch.ts'
 import { createPathWatch } from '../adapters/system/watched-paths.ts'
 import { unattendedBehaviour } from '../behaviours/unattended.ts'
@@ -21,6 +21,7 @@ import { runSingleCycle } from '../kernel/cycle/single-cycle.ts'
 import { followOthers } from '../kernel/follow-others.ts'
 import { healthProblems } from '../kernel/health.ts'
 import { KernelLoop } from '../kernel/loop.ts'
+import { clockNotes } from '../kernel/notify/clock-note.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { type DrainAccess, runOnly } from '../kernel/queue/drain-only.ts'
@@ -32,6 +33,7 @@ import type { KernelDeps, KernelSettings } from '../kernel/settings.ts'
 import { iso } from '../ports/clock.ts'
 import { untilAborted } from '../ports/deadline.ts'
 import type { PluginHost } from '../ports/plugin.ts'
+import type { Snapshots } from '../ports/snapshots.ts'
 import { fallbackIfUnreadable, isSharedStore, type Op } from '../ports/store.ts'
 import { compileSystemPrompt } from '../prompt-compiler/sections.ts'
 import { removeTraces } from '../trace/remove-traces.ts'
@@ -196,6 +198,7 @@ export class KernelService implements KernelControl {
       ...this.#host.get('skills').listChanged(),
       ...this.#host.get('mcp').notes(),
       ...pendingEditNotes(await this.#deps.documents.waiting()),
+      ...clockNotes(this.#host.get('storeClock').doubt()),
     ]
     const health = await healthNotes(this.#deps, this.#since, cycled.result)
     return this.#host.get('notifier').noticeOps(cycled, [...health, ...notes])
@@ -219,15 +222,26 @@ function kernelSettings({ kernel, models }: Config): KernelSettings {
 }
 
 async function deleteOldRuns(host: PluginHost): Promise<void> {
+  const folders = createWorkspaceFolders(host.get('home'))
+  for (const { workspace, bytes } of await folders.deleteExpired(host.get('clock').borneOut()))
+    host.get('log').write('info', 'removed workspace deleted', { workspace, bytes })
   const { days } = host.get('config').loaded.config.retention
   if (days === null) return
-  const before = host.get('clock').now() - days * 86_400_000
+  const before = host.get('storeClock').cutoff(days)
+  if (before === undefined) return
   const pruned = await pruneOldSessions(host.get('store'), before, host.get('queue').signals.drain)
   if (pruned.length === 0) return
   host.get('log').write('info', 'old runs deleted', { runs: pruned.length, days })
   await removeTraces(host.get('home').traces, pruned)
-  await removeRunFolders(host.get('home').workspaces, pruned)
-  await host.get('engine').snapshots.forget(pruned)
+  const { snapshots } = host.get('engine')
+  await folders.deleteOfRuns(await Promise.all(pruned.map((run) => withMerge(snapshots, run))))
+  await snapshots.forget(pruned)
+}
+
+/** A copy of a sub-agent whose work was not taken over holds the only files of that work. */
+async function withMerge(snapshots: Snapshots, run_id: string): Promise<{ run_id: string; isMerged: boolean }> {
+  const isUnchanged = (await snapshots.changesOf(run_id).catch(() => undefined))?.length === 0
+  return { run_id, isMerged: isUnchanged || (await snapshots.spans([`merge-${run_id}`])).length > 0 }
 }
 
 /**

@@ -49,6 +49,7 @@ import type { AnyTool } from '../ports/tool.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
 import type { RedactedRecords } from '../trace/redacted-records.ts'
 import type { AllRuns } from './all-runs.ts'
+import type { StoreClock } from './store-clock.ts'
 import type { UnhandledErrors } from './unhandled-errors.ts'
 
 interface ConfigService {
@@ -97,6 +98,7 @@ export interface Registry<T> {
 declare module '../ports/plugin.ts' {
   interface Services {
     readonly clock: Clock
+    readonly storeClock: StoreClock
     readonly ids: Ids
     readonly home: HomePaths
     readonly config: ConfigService

@@ -8,7 +8,7 @@ import { TirelessError } from '../domain/error.ts'
 import { formatGrantTarget, type Grant } from '../domain/grant.ts'
 import type { Json } from '../domain/json.ts'
 import { answerOps } from '../kernel/conversation/answer-approval.ts'
-import { iso } from '../ports/clock.ts'
+import { type Clock, iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
@@ -113,7 +113,7 @@ export const approvalsAllow = defineCommand({
         got: wanted,
         expected: 'once',
       })
-    const grant = buildGrant(approval, agent_id, duration, context.clock.now())
+    const grant = buildGrant(approval, agent_id, duration, context.clock)
     return answer(context, { id, answer: 'allowed', reason, step, grant })
   },
 })
@@ -142,15 +142,15 @@ function buildGrant(
   { id, tool, args, sinks, session_id, effect: { method } }: Approval,
   agent_id: string,
   duration: GrantDuration,
-  now: number,
+  clock: Clock,
 ): Grant {
   return {
     ...{ id: `grant-${id}`, tool, agent_id },
     session_id: duration === 'session' ? session_id : null,
     to: sinks.map(({ to }) => formatGrantTarget(to, method).replaceAll('*', '?')),
     args: sinks.length === 0 || method !== undefined ? hash('sha256', canonicalJson(args as Json)) : null,
-    granted_at: iso(now),
-    expires_at: duration === 'session' ? null : iso(now + duration.days * 86_400_000),
+    granted_at: iso(clock.now()),
+    expires_at: duration === 'session' ? null : iso(clock.borneOut() + duration.days * 86_400_000),
   }
 }
 
@@ -182,10 +182,9 @@ async function answer(
   const { store, clock } = context
   const asked = await store.approval(id)
   if (!asked) throw noSuchApproval(id)
-  const now = clock.now()
   const others = step ? await findOthersOfStep(context, asked) : []
   const opsFor = (approval_id: string, granted: string | null) =>
-    answerOps({ approval_id, answer, reason, grant: granted }, now)
+    answerOps({ approval_id, answer, reason, grant: granted }, clock)
   const [{ approval }] = await commitOne(store, [
     ...opsFor(id, grant?.id ?? null),
     ...others.flatMap((other) => opsFor(other.id, null)),
@@ -222,7 +221,7 @@ export const grantsList = defineCommand({
   input: z.object({}),
   output: z.object({ items: z.array(grantSchema) }),
   run: async ({ store, clock, policy }) => ({
-    items: [...policy.grants(), ...(await store.grants({ now: clock.now() }))],
+    items: [...policy.grants(), ...(await store.grants({ now: clock.borneOut() }))],
   }),
 })
 

@@ -49,7 +49,7 @@ export const budgetShow = defineCommand({
     }),
   }),
   async run({ store, clock, budgetLimits: purse }) {
-    const now = clock.now()
+    const now = clock.budgetNow()
     const day = purse.dayOf(now)
     const firstOfMonth = `${day.slice(0, 8)}01`
     const from = [firstOfMonth, addDays(day, -DAYS_BACK)].toSorted()[0] ?? day

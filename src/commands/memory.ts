@@ -39,7 +39,7 @@ export const memoryList = defineCommand({
   }),
   output: z.object({ items: z.array(factShape), total: z.number() }),
   async run({ store, clock }, { agent, all, limit, offset }) {
-    const filter = { agent_id: agent, over: all, now: clock.now() }
+    const filter = { agent_id: agent, over: all, now: clock.borneOut() }
     return { items: [...(await store.facts({ ...filter, limit, offset }))], total: await store.countFacts(filter) }
   },
 })
@@ -60,7 +60,7 @@ export const memoryShow = defineCommand({
     written_by: writtenByShape,
   }),
   async run({ store, clock, redact }, { key, agent }) {
-    const filter = { agent_id: agent, over: true, now: clock.now(), limit: MAX_FACTS + MAX_ENDED_FACTS }
+    const filter = { agent_id: agent, over: true, now: clock.borneOut(), limit: MAX_FACTS + MAX_ENDED_FACTS }
     const versions = (await store.facts(filter)).filter((fact) => fact.key === key)
     const [newest] = versions
     if (!newest)
@@ -87,7 +87,7 @@ export const memorySearch = defineCommand({
   }),
   output: z.object({ items: z.array(factShape) }),
   run: async ({ store, clock }, { query, agent, limit }) => ({
-    items: [...(await store.recallFacts({ agent_id: agent, text: query, now: clock.now(), limit }))],
+    items: [...(await store.recallFacts({ agent_id: agent, text: query, now: clock.borneOut(), limit }))],
   }),
 })
 

@@ -109,7 +109,7 @@ async function deliver(context: ConversationNeeds, message: OwnerInput, observat
   const front = namedChat(message.chat ?? TERMINAL)
   if (rules && (await isTaskForRules(context, front, said)))
     return { observation_id, ...(await enqueueForRules(context, front, message, log)) }
-  const hear = { op: 'hear', channel: front.front, message_id: key ?? '', now: context.clock.now() } as const
+  const hear = { op: 'hear', channel: front.front, message_id: key ?? '', now: context.clock.borneOut() } as const
   const delivery = { hear: key === undefined ? [] : [hear], log }
   const { duplicate, session_id, dispatch_id, text: reply } = await submitMessage(context, front, said, delivery)
   return { observation_id, session_id, dispatch_id, duplicate, reply }

@@ -32,7 +32,7 @@ const MAX_RUNS_NAMED = 20
 const MAX_COUNTED = 10_000
 
 async function spendToday({ store, clock, budgetLimits: purse }: Needs<'store' | 'clock' | 'budgetLimits'>) {
-  const day = purse.dayOf(clock.now())
+  const day = purse.dayOf(clock.budgetNow())
   const rows = await store.spend(day, day)
   const cap = purse.caps().find(({ name }) => name === 'per_day_usd')
   return {

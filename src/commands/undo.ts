@@ -11,6 +11,7 @@ import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { describeUndo } from './lib/describe-undo.ts'
+import { findRemoved, isRemoval } from './lib/removed-workspace.ts'
 import { type RunTitles, refuseConflicts, runsIn } from './lib/undo-conflicts.ts'
 import { resolveUndoTarget } from './lib/undo-target.ts'
 
@@ -70,7 +71,18 @@ export const undo = defineCommand({
   summary: 'take back what a run, a session or a day did: files, STATE.md, facts; undo an undo to get it back',
   example: 'undo last',
   runsIn: 'any_process',
-  needs: ['clock', 'documents', 'homeId', 'ids', 'past', 'redact', 'snapshots', 'store', 'withoutClaims'],
+  needs: [
+    'clock',
+    'documents',
+    'homeId',
+    'ids',
+    'past',
+    'redact',
+    'snapshots',
+    'store',
+    'withoutClaims',
+    'workspaceFolders',
+  ],
   positional: ['target'],
   input: z.object({
     target: z
@@ -85,6 +97,7 @@ export const undo = defineCommand({
   output: undoShape,
   run: (context, { target, plan: isPlan, yes }, tell) =>
     context.withoutClaims(async () => {
+      if (isRemoval(target)) return bringBack(context, target, { isPlan, yes })
       await finishInterruptedUndo(context)
       await refuseWhileUndoingElsewhere(context)
       const plan = await planUndo(context, await resolveUndoTarget(context, target))
@@ -104,6 +117,37 @@ export const undo = defineCommand({
       return done
     }),
 })
+
+/** A removed workspace comes back as a whole; removing it again is the way to take that back. */
+async function bringBack(
+  context: Needs<'clock' | 'store' | 'workspaceFolders'>,
+  target: string,
+  { isPlan, yes }: { readonly isPlan: boolean; readonly yes: boolean },
+): Promise<UndoOutput> {
+  const removed = await findRemoved(context, target)
+  const output: UndoOutput = {
+    id: null,
+    target,
+    status: 'planned',
+    undoes: null,
+    runs: [],
+    workspaces: [{ workspace: removed.workspace, restored: ['.'], removed: [], changed_back: [], repositories: [] }],
+    documents: [],
+    facts: [],
+    cancelled: [],
+    not_undone: [],
+    not_covered: [],
+  }
+  if (isPlan) return output
+  if (!yes)
+    throw new TirelessError('confirmation_needed', {
+      what: `this brings back ${removed.workspace} with ${removed.files} files; nothing was changed yet`,
+      fix: `run tireless undo ${target} --yes`,
+    })
+  await context.workspaceFolders.bringBack(target)
+  await auditOwnerAction(context, 'undo', { id: target, target: removed.workspace, runs: [] })
+  return { ...output, status: 'done' }
+}
 
 function outputOf(
   { undo: planned, runs, facts, stays, omitted }: UndoPlan,

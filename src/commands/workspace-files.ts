@@ -12,7 +12,7 @@ export const workspaceFiles = defineCommand({
   summary: 'list a folder of a workspace: its folders, then its files',
   example: 'workspace files writer reports',
   runsIn: 'any_process',
-  needs: ['clock', 'homeId', 'listWorkspaceFolder', 'store'],
+  needs: ['clock', 'homeId', 'listWorkspaceFolder', 'store', 'workspaceFolders'],
   positional: ['workspace', 'path'],
   input: z.object({
     workspace: workspaceName,
@@ -22,7 +22,10 @@ export const workspaceFiles = defineCommand({
   }),
   output: z.object({
     ...{ workspace: z.string(), name: z.string(), path: z.string() },
-    session_id: z.string().describe('a session that works in it; its files are read as files of this session'),
+    session_id: z
+      .string()
+      .nullable()
+      .describe('a session that works in it; its files are read as files of this session; null: none is left'),
     items: z.array(
       z.object({
         name: z.string(),

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { iso } from '../ports/clock.ts'
 import type { WriteSpan } from '../ports/snapshots.ts'
+import type { RemovedWorkspace } from '../ports/workspace-folders.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { offsetInput, searchInput, totalShape } from './lib/list-window.ts'
@@ -45,6 +46,21 @@ const workspaceShape = z.object({
   bytes: z.number(),
 })
 
+export const removedShape = z.object({
+  id: z.string().describe('with which it is brought back'),
+  workspace: z.string().describe('where it was'),
+  files: z.number(),
+  bytes: z.number(),
+  removed_at: z.string(),
+  until: z.string().describe('when it is deleted'),
+})
+
+export const showRemoved = ({ removed_at, until, ...removed }: RemovedWorkspace): z.output<typeof removedShape> => ({
+  ...removed,
+  removed_at: iso(removed_at),
+  until: iso(until),
+})
+
 export const workspaceName = z.string().min(1).describe('its folder or its name, a session, or an agent')
 
 export const workspaceList = defineCommand({
@@ -52,7 +68,7 @@ export const workspaceList = defineCommand({
   summary: 'list the folders in which agents work',
   example: 'workspace list',
   runsIn: 'any_process',
-  needs: ['clock', 'snapshots', 'store'],
+  needs: ['clock', 'snapshots', 'store', 'workspaceFolders'],
   input: z.object({
     search: searchInput('the folder or an agent’s name'),
     empty: z.boolean().optional().describe('only those without files, or only the others'),
@@ -66,6 +82,7 @@ export const workspaceList = defineCommand({
       }),
     ),
     total: totalShape,
+    removed: z.array(removedShape).describe('those that the owner removed and can bring back'),
   }),
   async run(context, { search = '', empty, limit, offset }) {
     const { snapshots, store } = context
@@ -79,7 +96,7 @@ export const workspaceList = defineCommand({
     const sessions = await sessionsOf(context, known)
     const titles = await titlesOf(
       store,
-      known.map(({ last_session_id }) => last_session_id),
+      known.flatMap(({ last_session_id }) => last_session_id ?? []),
     )
     const items = await Promise.all(
       known.map(async ({ agents, last_session_id, ...folder }) => {
@@ -87,12 +104,12 @@ export const workspaceList = defineCommand({
         const { files, bytes } = await sizeOfWorkspace(context, { ...folder, written: last?.to ?? 0 })
         return {
           ...{ ...folder, agents: [...agents], sessions: sessions(folder.workspace) },
-          title: titles.get(last_session_id) ?? null,
+          title: (last_session_id !== null && titles.get(last_session_id)) || null,
           ...{ last_write: last ? iso(last.to) : null, last_run: last?.writer ?? null, files, bytes },
         }
       }),
     )
-    return { items, total: all.length }
+    return { items, total: all.length, removed: (await context.workspaceFolders.removed()).map(showRemoved) }
   },
 })
 
@@ -129,7 +146,7 @@ export const workspaceShow = defineCommand({
   summary: 'show a workspace with its files and what each run changed',
   example: 'workspace show writer',
   runsIn: 'any_process',
-  needs: ['clock', 'homeId', 'snapshots', 'store'],
+  needs: ['clock', 'homeId', 'snapshots', 'store', 'workspaceFolders'],
   positional: ['workspace'],
   input: z.object({
     workspace: workspaceName,
@@ -167,7 +184,7 @@ export const workspaceLog = defineCommand({
   summary: 'list the runs that wrote files, newest first, with the paths',
   example: 'workspace log writer --limit 5',
   runsIn: 'any_process',
-  needs: ['snapshots', 'store'],
+  needs: ['snapshots', 'store', 'workspaceFolders'],
   positional: ['workspace'],
   input: z.object({
     workspace: workspaceName.optional(),

@@ -1,5 +1,10 @@
-/** Clock: injected time. Deadlines that are stored are wall times; timeouts within a process are monotonic. */
-export interface Clock {
+/**
+ * Clock: injected time. Deadlines that are stored are wall times; timeouts within a process are monotonic. Beats,
+ * timers and messages follow `now`; what deletes, expires or denies follows `borneOut` (`domain/borne-out.ts`).
+ */
+
+/** What a program gives to an app, which adds what the commits of its store bear out. */
+export interface BasicClock {
   /** Contract: wall time in epoch milliseconds; may jump in either direction. */
   now(): number
   /** Contract: milliseconds since an arbitrary origin; never decreases. */
@@ -10,5 +15,21 @@ export interface Clock {
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
+
+export interface Clock extends BasicClock {
+  /** Contract: `now`, unless the wall clock is in doubt; then the time that is borne out. Never later than `now`. */
+  borneOut(): number
+  /** Contract: the instant whose day counts for caps of a day: a jump of the clock opens one new day at most. */
+  budgetNow(): number
+}
+
+/** Contract: a clock whose wall time is believed. */
+export const believed = (clock: BasicClock): Clock => ({
+  now: () => clock.now(),
+  monotonic: () => clock.monotonic(),
+  sleep: (ms, signal) => clock.sleep(ms, signal),
+  borneOut: () => clock.now(),
+  budgetNow: () => clock.now(),
+})
 
 export const iso = (ms: number): string => new Date(ms).toISOString()

@@ -61,7 +61,12 @@ export type OutboxOp =
    * Records an incoming message. A repeated id is a `conflict`: commit this op together with the work that the message
    * starts, so that the work is started once.
    */
-  | { readonly op: 'hear'; readonly channel: string; readonly message_id: string; readonly now: number }
+  | {
+      readonly op: 'hear'
+      readonly channel: string
+      readonly message_id: string /** Borne out. */
+      readonly now: number
+    }
 
 export interface OutboxResults {
   post: { readonly duplicate: boolean }

@@ -193,9 +193,11 @@ export const approvalConformance: readonly ConformanceCase[] = [
         ],
         fence,
       )
-      assert.equal(await store.nextTimer(), TEST_NOW + 1000)
+      assert.deepEqual([await store.nextTimer(), await store.nextExpiry()], [undefined, TEST_NOW + 1000])
+      // The wall clock is ahead of what is borne out: nothing expires.
+      await commitOne(store, [{ op: 'promote', now: TEST_NOW + 9_000_000, borne_out: TEST_NOW + 999 }])
       await commitOne(store, [{ op: 'promote', now: TEST_NOW + 999 }])
-      await commitOne(store, [{ ...allowOp, approval_id: 'a2', now: TEST_NOW + 999 }])
+      await commitOne(store, [{ ...allowOp, approval_id: 'a2', now: TEST_NOW + 9_000_000, borne_out: TEST_NOW + 999 }])
       await assertRefusedWith('conflict', commitOne(store, [{ ...allowOp, now: TEST_NOW + 1000 }]))
       for (const now of [TEST_NOW + 1000, TEST_NOW + 2000]) await commitOne(store, [{ op: 'promote', now }])
       assert.deepEqual(
@@ -207,8 +209,8 @@ export const approvalConformance: readonly ConformanceCase[] = [
       )
       assert.deepEqual((await listPayloads(store)).at(-1), { id: 'a1', tool: 'pay', answer: 'expired' })
       assert.deepEqual(
-        { payloadCount: (await listPayloads(store)).length, nextTimer: await store.nextTimer() },
-        { payloadCount: 2, nextTimer: undefined },
+        { payloadCount: (await listPayloads(store)).length, nextExpiry: await store.nextExpiry() },
+        { payloadCount: 2, nextExpiry: undefined },
       )
     },
   },

@@ -27,6 +27,15 @@ export class FakeClock implements Clock {
     return this.#monotonic
   }
 
+  /** An app given this clock keeps borne-out time itself; without an app, the wall clock is believed. */
+  borneOut(): number {
+    return this.#wall
+  }
+
+  budgetNow(): number {
+    return this.#wall
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (!(ms > 0) || signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {

@@ -62,6 +62,9 @@ test(`E6, case 142: ${RUNS} runs with sub-agents and undos leave a home that doe
     await app.run('undo', { target: 'last', yes: true })
     await clock.advance(2 * DAY)
     await runOnce(app)
+    // Results stay until their owner removes them.
+    for (const { name } of (await app.run('workspace list', { limit: 1000 })).items)
+      await app.run('workspace remove', { workspace: name, now: true, yes: true })
     left.push({ files: countFiles(home), bytes: databaseBytes(home) })
   }
   assert.equal((await app.run('queue list', {})).items.length, 0)

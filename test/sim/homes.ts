@@ -1,6 +1,6 @@
 /** Machines on one store: each has a home with its own files and its own clock, and runs one process at a time. */
 
-import type { Clock } from '../../src/ports/clock.ts'
+import { believed, type Clock } from '../../src/ports/clock.ts'
 import type { SimProcess } from './process.ts'
 import { integerBelow } from './random.ts'
 import type { HomePlan } from './several-plan.ts'
@@ -40,11 +40,11 @@ export class SimHome {
 
   clockOf(proc: SimProcess): Clock {
     const world = this.#world
-    return {
+    return believed({
       now: () => (this.#isRight ? world.wall : Math.round(world.wall + this.#offset + this.#drift())),
       monotonic: () => world.monotonic * this.#rate,
       sleep: (ms, signal) => world.sleep(proc, ms / this.#rate, signal),
-    }
+    })
   }
 
   #drift(): number {

@@ -3,7 +3,7 @@
 import type { Progress } from '../../src/commands/lib/progress.ts'
 import { validateAndRun } from '../../src/commands/lib/validate-and-run.ts'
 import { asTirelessError, TirelessError } from '../../src/domain/error.ts'
-import type { Clock } from '../../src/ports/clock.ts'
+import { believed, type Clock } from '../../src/ports/clock.ts'
 import { COMMANDS } from './commands.ts'
 import { type ComposedProcess, composeProcess } from './compose-process.ts'
 import type { SimHome } from './homes.ts'
@@ -64,11 +64,13 @@ export class SimProcess {
     this.#world = world
     this.home = home
     this.id = world.processes.length + 1
-    this.clock = home?.clockOf(this) ?? {
-      now: () => world.wall,
-      monotonic: () => world.monotonic,
-      sleep: (ms, signal) => world.sleep(this, ms, signal),
-    }
+    this.clock =
+      home?.clockOf(this) ??
+      believed({
+        now: () => world.wall,
+        monotonic: () => world.monotonic,
+        sleep: (ms, signal) => world.sleep(this, ms, signal),
+      })
     this.patience = world.plan.several?.patience ?? Number.POSITIVE_INFINITY
     world.processes.push(this)
     if (home) home.process = this

@@ -12,7 +12,7 @@ import { offlineModel } from '../../src/adapters/models/offline/offline.ts'
 import { systemClock } from '../../src/adapters/system/clock.ts'
 import { scaffoldHome } from '../../src/app/scaffold-home.ts'
 import { homePaths } from '../../src/home.ts'
-import type { Clock } from '../../src/ports/clock.ts'
+import { believed, type Clock } from '../../src/ports/clock.ts'
 import { defineTool } from '../../src/ports/define-tool.ts'
 import { loginAt, openTab } from './chromium.ts'
 import { type HttpApp, openHttpApp } from './http-app.ts'
@@ -181,11 +181,11 @@ const PAY_INVOICE = defineTool({
 /** A clock that goes on from a fixed time, so that pictures of different days are alike. */
 function clockAt(start: number): Clock {
   const ahead = start - systemClock.now()
-  return {
+  return believed({
     now: () => systemClock.now() + ahead,
     monotonic: () => systemClock.monotonic(),
     sleep: (ms, signal) => systemClock.sleep(ms, signal),
-  }
+  })
 }
 
 async function openGuideHome(t: TestContext): Promise<HttpApp> {

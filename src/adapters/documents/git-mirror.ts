@@ -74,11 +74,15 @@ export function createGitMirror({ gitDir, git, clock }: GitMirrorOptions): GitMi
     return tip || undefined
   }
 
+  /** A lock from the future is left from a time when the clock was ahead. */
+  const isStale = (mtimeMs: number): boolean =>
+    clock.borneOut() - mtimeMs > STALE_MS || mtimeMs - clock.now() > STALE_MS
+
   async function removeStaleFiles(): Promise<void> {
     for (const lock of LOCKS) {
       const path = join(gitDir, lock)
       const found = await stat(path).catch(() => undefined)
-      if (found && clock.now() - found.mtimeMs > STALE_MS) await rm(path, { force: true })
+      if (found && isStale(found.mtimeMs)) await rm(path, { force: true })
     }
     const reports = (await readdir(gitDir)).filter((name) => name.startsWith('fast_import_crash_'))
     for (const report of reports) await rm(join(gitDir, report), { force: true })

@@ -23,7 +23,7 @@ export const recall = (store: Store): AnyTool =>
     gives: () => LABEL_OF_OWN_OUTPUT,
     async run({ query }, { origin, clock }) {
       const { agent_id } = origin
-      const facts = await store.recallFacts({ agent_id, text: query, now: clock.now(), limit: MOST })
+      const facts = await store.recallFacts({ agent_id, text: query, now: clock.borneOut(), limit: MOST })
       return {
         status: 'ok',
         content: facts.length === 0 ? 'no remembered fact matches' : facts.map(formatFact).join('\n'),

@@ -37,7 +37,7 @@ export const remember = (store: Store): AnyTool =>
         created_at: iso(intendedAt),
         expires_at: expires === null ? null : iso(expires),
       } as const
-      const [{ superseded, dropped }] = await commitOne(store, [{ op: 'remember', fact, now: clock.now() }])
+      const [{ superseded, dropped }] = await commitOne(store, [{ op: 'remember', fact, now: clock.borneOut() }])
       const said = superseded ? 'remembered; replaced the earlier fact' : 'remembered'
       const room = dropped.map((gone) => JSON.stringify(gone)).join(', ')
       return {

@@ -36,7 +36,7 @@ function configuredAgents(host: PluginHost, names: CodingAgents['names']): Codin
           ...{ id: `coding-${call}`, usd },
           spender: {
             ...{ kernel_id: config().kernel.id, agent_id: origin.agent_id, dispatch_id: run },
-            ...{ model: `coding-agent/${agent}`, day: budgetLimits.dayOf(clock.now()) },
+            ...{ model: `coding-agent/${agent}`, day: budgetLimits.dayOf(clock.budgetNow()) },
           },
         },
         work,

@@ -10,6 +10,7 @@ export function commands(): Plugin {
       'home',
       'config',
       'clock',
+      'storeClock',
       'ids',
       'store',
       'bell',

@@ -7,7 +7,7 @@ export function kernel(): Plugin {
   return definePlugin({
     name: 'kernel',
     needs: [
-      ...(['clock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
+      ...(['clock', 'storeClock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
       ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events', 'sandbox', 'sources'] as const),
       ...(['connections', 'leadership'] as const),
     ],

@@ -25,11 +25,11 @@ export function store(opening: Opening): Plugin {
   return definePlugin({
     name: 'store',
     // The configuration is loaded before the store opens: nothing is written if it is invalid.
-    needs: ['home', 'config', 'clock', 'log', 'secrets', 'embedders'],
+    needs: ['home', 'config', 'clock', 'storeClock', 'log', 'secrets', 'embedders'],
     provides: ['store', 'bell', 'leadership'],
     async setup(host) {
       const bell = createWakeSignal()
-      const database = await openDatabase(host, opening)
+      const database = await host.get('storeClock').follow(await openDatabase(host, opening))
       const lost = (await fallbackIfUnreadable(database.setting(LOST_COMMITS), null)) as LostCommits | null
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
       const hidden = withRedaction(withSemanticRecall(database, host.get('embedders')), host.get('secrets').hide)

@@ -55,6 +55,7 @@ import {
   renderWorkspaceDiff,
   renderWorkspaceFiles,
   renderWorkspaceLog,
+  renderWorkspaceRemoved,
   renderWorkspaces,
 } from './workspaces.ts'
 
@@ -154,6 +155,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'workspace show': renderWorkspace,
   'workspace log': renderWorkspaceLog,
   'workspace diff': renderWorkspaceDiff,
+  'workspace remove': renderWorkspaceRemoved,
   'workspace files': renderWorkspaceFiles,
   'todo list': renderTodos,
   'todo show': renderTodo,

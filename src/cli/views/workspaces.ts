@@ -1,6 +1,7 @@
 /** Shows workspaces, who wrote in them, and differences of their files. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
+import { formatBytes } from '../../domain/byte-size.ts'
 import { shortId } from '../../domain/short-id.ts'
 import { escapeLookalikes, escapeToOneLine, style } from '../terminal.ts'
 import { terminalLanguage } from './language.ts'
@@ -10,6 +11,9 @@ import { sayInstant } from './times.ts'
 const TEXTS = {
   en: {
     none: 'No agent has worked in a folder yet.',
+    deleted: (folder: string, files: number, size: string) => `Deleted ${folder}: ${files} files, ${size}.`,
+    removedUntil: ({ id, folder, files, size, until }: Removed) =>
+      `Removed ${folder}: ${files} files, ${size}. Kept until ${until}; bring it back with: tireless undo ${id} --yes`,
     noWrites: 'No run has written files yet.',
     noDifference: (from: string, to: string) => `no difference between ${from} and ${to}`,
     columns: {
@@ -28,6 +32,9 @@ const TEXTS = {
   },
   zh: {
     none: '还没有智能体在任何文件夹里工作过。',
+    deleted: (folder: string, files: number, size: string) => `已删除 ${folder}：${files} 个文件，${size}。`,
+    removedUntil: ({ id, folder, files, size, until }: Removed) =>
+      `已移除 ${folder}：${files} 个文件，${size}。保留到 ${until}；用 tireless undo ${id} --yes 恢复`,
     noWrites: '还没有运行写过文件。',
     noDifference: (from: string, to: string) => `${from} 与 ${to} 没有差别`,
     columns: {
@@ -47,16 +54,34 @@ const TEXTS = {
 
 const texts = () => TEXTS[terminalLanguage()]
 
-export function renderWorkspaces({ items }: CommandOutput<'workspace list'>): string {
-  const { none, columns } = texts()
-  if (items.length === 0) return none
+export function renderWorkspaces({ items, removed }: CommandOutput<'workspace list'>): string {
+  const { none, columns, removedUntil } = texts()
+  const gone = removed.map(({ id, workspace, files, bytes, until }) =>
+    removedUntil({ id, folder: escapeToOneLine(workspace), files, size: formatBytes(bytes), until: sayInstant(until) }),
+  )
+  if (items.length === 0) return [none, ...gone].join('\n')
   const rows = items.map(({ workspace, agents, sessions, in_use_by, last_write, last_run, files, bytes }) => ({
     ...{ [columns.folder]: workspace, [columns.agents]: agents.join(' '), [columns.sessions]: sessions.length },
     [columns.last]: last_write === null ? null : sayInstant(last_write),
     ...{ [columns.run]: last_run && shortId(last_run), [columns.files]: files, [columns.bytes]: bytes },
     [columns.used]: in_use_by && shortId(in_use_by),
   }))
-  return formatTable(rows, Object.values(columns))
+  return [formatTable(rows, Object.values(columns)), ...gone].join('\n')
+}
+
+export function renderWorkspaceRemoved(removed: CommandOutput<'workspace remove'>): string {
+  const { deleted, removedUntil } = texts()
+  const [folder, size] = [escapeToOneLine(removed.workspace), formatBytes(removed.bytes)]
+  if (removed.id === null || removed.until === null) return deleted(folder, removed.files, size)
+  return removedUntil({ id: removed.id, folder, files: removed.files, size, until: sayInstant(removed.until) })
+}
+
+interface Removed {
+  readonly id: string
+  readonly folder: string
+  readonly files: number
+  readonly size: string
+  readonly until: string
 }
 
 type Write = CommandOutput<'workspace log'>['items'][number]

@@ -114,10 +114,11 @@ async function handle(
   const isOwner = await isOwnersChat(context, message)
   const effect = isOwner ? await effectOf(context, message, files) : await tryPairing(context, message)
   if (!effect) return { duplicate: false }
-  const now = context.clock.now()
   const hear: readonly Op[] = [
-    { op: 'hear', channel, message_id, now },
-    ...(proof === undefined ? [] : [{ op: 'hear', channel: `${channel} proof`, message_id: proof, now } as const]),
+    { op: 'hear', channel, message_id, now: context.clock.borneOut() },
+    ...(proof === undefined
+      ? []
+      : [{ op: 'hear', channel: `${channel} proof`, message_id: proof, now: context.clock.borneOut() } as const]),
   ]
   const ignored = ignoredFiles(context, message, effect)
   const reply = (text: string): readonly Op[] => [replyOp(context, message, [text, ...ignored].join('\n'))]

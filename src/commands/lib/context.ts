@@ -31,6 +31,7 @@ import type { Snapshots } from '../../ports/snapshots.ts'
 import type { Sources } from '../../ports/source.ts'
 import type { Store } from '../../ports/store.ts'
 import type { ListFolder } from '../../ports/workspace-folder.ts'
+import type { WorkspaceFolders } from '../../ports/workspace-folders.ts'
 import type { AgentDirectory, KnownTool } from './agent-directory.ts'
 import type { ClosedHomeContext, ConfigValue } from './closed-home.ts'
 import type { PluginApprovals } from './plugin-approvals.ts'
@@ -59,11 +60,21 @@ export interface NoHomeContext extends ClosedHomeContext {
 /** The part of the context that a function needs. */
 export type Needs<Member extends keyof CommandContext> = Pick<CommandContext, Member>
 
+/** Whether the wall clock is believed (`domain/borne-out.ts`). */
+interface ClockTrust {
+  /** Contract: undefined if the wall clock is not in doubt. */
+  doubt(): { readonly ahead_ms: number; readonly borne_out: number } | undefined
+  /** Contract: from now on the wall clock is believed; on disk when it resolves. */
+  accept(): Promise<void>
+}
+
 /** What the home stores. */
 export interface StoredData {
   readonly store: Store
   readonly documents: Documents
   readonly snapshots: Snapshots
+  readonly workspaceFolders: WorkspaceFolders
+  readonly clockTrust: ClockTrust
   /** The records from which questions about the past are answered. */
   readonly past: PastSources
   readonly callFolders: CallFolders

@@ -93,7 +93,7 @@ export function spendOfWeek(context: Needs<'store' | 'clock' | 'budgetLimits'>):
 }
 
 function lastDays({ clock, budgetLimits }: Needs<'clock' | 'budgetLimits'>): readonly string[] {
-  const today = budgetLimits.dayOf(clock.now())
+  const today = budgetLimits.dayOf(clock.budgetNow())
   return Array.from({ length: DAYS_OF_COST }, (_, at) => addDays(today, at + 1 - DAYS_OF_COST))
 }
 

@@ -128,7 +128,9 @@ const REGISTRY = {
   'workspace show': async () => (await import('../workspace.ts')).workspaceShow,
   'workspace log': async () => (await import('../workspace.ts')).workspaceLog,
   'workspace diff': async () => (await import('../workspace-diff.ts')).workspaceDiff,
+  'workspace remove': async () => (await import('../workspace-remove.ts')).workspaceRemove,
   'workspace files': async () => (await import('../workspace-files.ts')).workspaceFiles,
+  'clock accept': async () => (await import('../clock.ts')).clockAccept,
   undo: async () => (await import('../undo.ts')).undo,
   compare: async () => (await import('../compare.ts')).compare,
   replay: async () => (await import('../replay.ts')).replay,
@@ -162,6 +164,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   backups: 'list copies of the home',
   budget: 'show spending and change limits',
   channels: 'set up channels to people: add, test, pair and remove them',
+  clock: 'say that the clock of this machine is right',
   config: 'check and explain the configuration',
   cycle: 'run a cycle of the kernel',
   cycles: 'list past cycles of the kernel',
@@ -188,7 +191,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   tools: 'list what agents can be given to work with',
   trace: 'inspect and export what runs did',
   unknowns: 'decide the outcome of interrupted calls',
-  workspace: 'inspect the folders of agents, and what runs changed in them',
+  workspace: 'inspect and remove the folders of agents, and what runs changed in them',
 }
 
 export type GroupName = CommandName extends infer Name

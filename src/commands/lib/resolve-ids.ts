@@ -74,7 +74,7 @@ const KINDS: Readonly<Record<IdKind, Kind>> = {
   },
   grant: {
     plural: 'grants',
-    list: async ({ store, clock, policy }) => [...policy.grants(), ...(await store.grants({ now: clock.now() }))],
+    list: async ({ store, clock, policy }) => [...policy.grants(), ...(await store.grants({ now: clock.borneOut() }))],
   },
   mcp_server: {
     plural: 'MCP servers',

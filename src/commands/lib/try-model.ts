@@ -51,7 +51,7 @@ export async function tryModel(
   try {
     const spender = {
       ...{ kernel_id, agent_id: 'models test', dispatch_id: ids.next(), model: id },
-      day: purse.dayOf(clock.now()),
+      day: purse.dayOf(clock.budgetNow()),
     }
     const { usage } = await callWithinBudget(context, {
       ...{ model: open(), request: REQUEST, signal: signals.abort, spender },

@@ -111,7 +111,7 @@ async function askForSchedule(context: ScheduleContext, sentence: string): Promi
   const { id: model } = await models.choice()
   if (model.startsWith('offline/')) return undefined
   const dispatch_id = ids.next()
-  const spender = { kernel_id, agent_id: 'agent new', dispatch_id, model, day: budgetLimits.dayOf(clock.now()) }
+  const spender = { kernel_id, agent_id: 'agent new', dispatch_id, model, day: budgetLimits.dayOf(clock.budgetNow()) }
   const question = { sentence, now: clock.now(), timezone: zoneOf(context), id: dispatch_id }
   try {
     return await proposeSchedule(question, async (request) => {

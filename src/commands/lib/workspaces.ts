@@ -13,21 +13,27 @@ export interface KnownWorkspace {
   /** Its folder's name if no other workspace has it, else its path. */
   readonly name: string
   readonly agents: readonly string[]
-  readonly last_session_id: string
+  /** Null: its sessions are gone, but its files are not. */
+  readonly last_session_id: string | null
   /** The run that works in it now. */
   readonly in_use_by: string | null
 }
 
 const MAX_RUNNING = 1000
 
-/** Contract: newest first. */
-export async function findWorkspaces({ store }: Needs<'store'>): Promise<readonly KnownWorkspace[]> {
+type Folders = Needs<'store' | 'workspaceFolders'>
+
+/** Contract: newest first; then folders without a session. */
+export async function findWorkspaces({ store, workspaceFolders }: Folders): Promise<readonly KnownWorkspace[]> {
   const users = new Map<string, string>()
   for (const { session_id, dispatch_id } of await store.dispatches({ status: 'running', limit: MAX_RUNNING })) {
     const session = await store.session(session_id)
     if (session) users.set(session.workspace, dispatch_id)
   }
-  const all = await store.workspaces()
+  const inUse = await store.workspaces()
+  const known = new Set(inUse.map(({ workspace }) => workspace))
+  const left = (await workspaceFolders.list()).filter((workspace) => !known.has(workspace))
+  const all = [...inUse, ...left.map((workspace) => ({ workspace, agents: [], last_session_id: null }))]
   const named = Map.groupBy(all, ({ workspace }) => folderName(workspace))
   return all.map(({ workspace, agents, last_session_id }) => {
     const short = folderName(workspace)
@@ -39,7 +45,7 @@ export async function findWorkspaces({ store }: Needs<'store'>): Promise<readonl
 const folderName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** Contract: the workspace that is named by its path, its folder's name, a session or an agent; else `not_found`. */
-export async function findWorkspace(context: Needs<'store'>, named: string): Promise<KnownWorkspace> {
+export async function findWorkspace(context: Folders, named: string): Promise<KnownWorkspace> {
   const all = await findWorkspaces(context)
   const ofSession = (await context.store.session(named))?.workspace
   const found =
@@ -59,11 +65,12 @@ export async function findWorkspace(context: Needs<'store'>, named: string): Pro
 
 /** The same, of a workspace whose files are in this home; else `conflict`. */
 export async function findWorkspaceHere(
-  context: Needs<'clock' | 'homeId' | 'store'>,
+  context: Folders & Needs<'clock' | 'homeId'>,
   named: string,
 ): Promise<KnownWorkspace> {
   const found = await findWorkspace(context, named)
-  const home = (await context.store.session(found.last_session_id))?.home
+  const session = found.last_session_id
+  const home = session === null ? undefined : (await context.store.session(session))?.home
   await refuseElsewhere(context, { got: named, home, workspace: found.workspace })
   return found
 }

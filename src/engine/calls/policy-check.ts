@@ -120,7 +120,7 @@ async function buildStanding(run: Run, call: Call, destinations: readonly string
   const { engine, dispatch, thread } = run
   const { agent_id, session_id } = dispatch
   const { tool, effect, args } = call
-  const now = engine.clock.now()
+  const now = engine.clock.borneOut()
   const grantable: GrantableCall = {
     ...{ tool, agent_id, session_id, method: effect.method, destinations },
     args: hash('sha256', canonicalJson(args)),

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { type ErrorCode, TirelessError } from '../../domain/error.ts'
 import type { JournalRecord, RunSetup } from '../../domain/journal-record.ts'
 import type { Critic } from '../../ports/behaviour.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { believed, type Clock } from '../../ports/clock.ts'
 import type { Env } from '../../ports/env.ts'
 import { HOOKED_PHASES, type Hook } from '../../ports/hook.ts'
 import type { MemoryKind, MemoryView } from '../../ports/memory.ts'
@@ -56,7 +56,7 @@ const EMPTY_ENV: Env = {
 
 /** now() returns the time of the next record; a step takes as long as in the recording. */
 export function recordedClock(tape: ReplayTape): Clock {
-  return { now: () => tape.now(), monotonic: () => tape.monotonic(), sleep: () => new Promise(() => {}) }
+  return believed({ now: () => tape.now(), monotonic: () => tape.monotonic(), sleep: () => new Promise(() => {}) })
 }
 
 export function recordedModels(tape: ReplayTape, { model, fallback = [] }: RunSetup): Models {

@@ -96,6 +96,7 @@ const UNAVAILABLE = [
   'workers',
   'homes',
   'nextTimer',
+  'nextExpiry',
   'verify',
   'backup',
 ] as const satisfies readonly (keyof Store)[]

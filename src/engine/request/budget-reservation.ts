@@ -222,5 +222,5 @@ const reservationId = ({ dispatch }: Run, { requestSeq }: OpenTurn): string => `
 
 export function spenderOf({ engine, dispatch, model }: Run): Spender {
   const { kernel_id, agent_id, dispatch_id } = dispatch
-  return { kernel_id, agent_id, dispatch_id, model: model.id, day: engine.budgetLimits.dayOf(engine.clock.now()) }
+  return { kernel_id, agent_id, dispatch_id, model: model.id, day: engine.budgetLimits.dayOf(engine.clock.budgetNow()) }
 }

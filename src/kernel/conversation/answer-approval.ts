@@ -3,6 +3,7 @@
  * Must not know: how the person answered.
  */
 
+import type { Clock } from '../../ports/clock.ts'
 import type { Op } from '../../ports/store.ts'
 
 interface PersonsAnswer {
@@ -16,9 +17,10 @@ interface PersonsAnswer {
 type AnswerOp = Extract<Op, { op: 'answer' }>
 type AuditOp = Extract<Op, { op: 'audit' }>
 
-export function answerOps({ approval_id, answer, reason, grant }: PersonsAnswer, now: number): [AnswerOp, AuditOp] {
+export function answerOps({ approval_id, answer, reason, grant }: PersonsAnswer, clock: Clock): [AnswerOp, AuditOp] {
+  const now = clock.now()
   return [
-    { op: 'answer', approval_id, answer, reason, now },
+    { op: 'answer', approval_id, answer, reason, now, borne_out: clock.borneOut() },
     { op: 'audit', entry: { ts: now, what: 'answer', approval: approval_id, answer, reason, grant } },
   ]
 }

@@ -52,7 +52,7 @@ export async function receiveMessage(
       return received(await sessionOps(deps, chat, match.session_id, said), match.session_id)
     case 'approval': {
       const { approval, answer } = match
-      const ops = answerOps({ approval_id: approval.id, answer, reason: null, grant: null }, deps.clock.now())
+      const ops = answerOps({ approval_id: approval.id, answer, reason: null, grant: null }, deps.clock)
       const text = TEXTS[languageOf(said.text)][answer](approval.tool)
       return { ops, session_id: approval.session_id, text }
     }

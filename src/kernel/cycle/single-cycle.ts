@@ -5,8 +5,8 @@
  * Invariants: nothing keeps running afterwards; unfinished runs stop after their step at the deadline and are released.
  */
 
-import { commitOne } from '../../ports/store.ts'
 import { MAX_CYCLE_MS } from '../loop.ts'
+import { promoteDueWork } from '../queue/drain.ts'
 import type { DrainAccess } from '../queue/drain-only.ts'
 import { waitForInstant } from '../schedule/ticks.ts'
 import type { CycleOutcome } from './cycle.ts'
@@ -21,7 +21,7 @@ export async function runSingleCycle(
   const [timeout, finished, broken] = [new AbortController(), new AbortController(), new AbortController()]
   const now = clock.now()
   // Must precede the cycle: a dispatch whose timer is due must not count as parked.
-  if (((await store.nextTimer()) ?? Number.POSITIVE_INFINITY) <= now) await commitOne(store, [{ op: 'promote', now }])
+  await promoteDueWork({ store, clock })
   void waitForInstant(now + (limit ?? MAX_CYCLE_MS), clock, finished.signal).then(
     () => finished.signal.aborted || timeout.abort(),
   )

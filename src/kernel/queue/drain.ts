@@ -66,6 +66,14 @@ export async function leaveHome({ engine, epoch }: DrainDeps): Promise<void> {
 /** Contract: resolves when the queue is empty or a stop was requested, with no run left; rejects if the store fails. */
 export const drain = (deps: DrainDeps, options: DrainOptions): Promise<void> => new Drain(deps, options).run()
 
+/** Wakes what waited for an instant that has come, and lets approvals expire that nobody answered in time. */
+export async function promoteDueWork({ store, clock }: Pick<Engine, 'store' | 'clock'>): Promise<void> {
+  const [now, borne_out] = [clock.now(), clock.borneOut()]
+  const due = (await store.nextTimer()) ?? Number.POSITIVE_INFINITY
+  const expiry = (await store.nextExpiry()) ?? Number.POSITIVE_INFINITY
+  if (due <= now || expiry <= borne_out) await commitOne(store, [{ op: 'promote', now, borne_out }])
+}
+
 /** One drain: the runs that it has claimed, and the retries that it waits for. */
 class Drain {
   readonly #deps: DrainDeps
@@ -120,8 +128,7 @@ class Drain {
   async #startDueWork(): Promise<void> {
     const { engine, wakeSignal, maxConcurrent } = this.#deps
     const now = engine.clock.now()
-    const nextTimer = await engine.store.nextTimer()
-    if (nextTimer !== undefined && nextTimer <= now) await commitOne(engine.store, [{ op: 'promote', now }])
+    await promoteDueWork(engine)
     for (const [id, until] of this.#retries) if (until <= now) this.#retries.delete(id)
     const free = maxConcurrent - this.#running.size
     const only = this.#only()
@@ -233,10 +240,12 @@ async function hasPending({ store }: Engine, ids: readonly string[]): Promise<bo
 async function waitForWork({ engine, wakeSignal }: DrainDeps, since: number, stop: AbortSignal): Promise<void> {
   const finished = new AbortController()
   const either = AbortSignal.any([finished.signal, stop])
-  const timer = await engine.store.nextTimer()
+  const { store, clock } = engine
+  const due = (await store.nextTimer()) ?? Number.POSITIVE_INFINITY
+  const expiry = (await store.nextExpiry()) ?? Number.POSITIVE_INFINITY
+  const waitMs = Math.min(due - clock.now(), expiry - clock.borneOut())
   const waits = [wakeSignal.wait(since, either)]
-  if (timer !== undefined)
-    waits.push(engine.clock.sleep(Math.min(Math.max(0, timer - engine.clock.now()), MAX_SLEEP_MS), either))
+  if (waitMs < Number.POSITIVE_INFINITY) waits.push(clock.sleep(Math.min(Math.max(0, waitMs), MAX_SLEEP_MS), either))
   await Promise.race(waits)
   finished.abort('over')
 }

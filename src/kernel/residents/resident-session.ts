@@ -132,7 +132,7 @@ export class ResidentSession {
       this.#read = { ...this.#read, session: '' }
     }
     return [
-      { op: 'hear', channel: `bus ${this.#agentId}`, message_id: id, now },
+      { op: 'hear', channel: `bus ${this.#agentId}`, message_id: id, now: this.#deps.clock.borneOut() },
       ...(session ? [] : [await this.#openOp(setup, now)]),
       { op: 'publish', session_id: this.id, observation: published, successor_id: ids.next(), now },
     ]

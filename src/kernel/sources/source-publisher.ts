@@ -193,7 +193,7 @@ export class SourcePublisher implements SourceSink {
 
   #hear(proof: string): Op {
     return {
-      ...{ op: 'hear', channel: `source ${this.#source.name}`, message_id: proof, now: this.#deps.clock.now() },
+      ...{ op: 'hear', channel: `source ${this.#source.name}`, message_id: proof, now: this.#deps.clock.borneOut() },
     } as const
   }
 

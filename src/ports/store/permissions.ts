@@ -24,6 +24,8 @@ export type PermissionOp =
       readonly answer: 'allowed' | 'denied'
       readonly reason: string | null
       readonly now: number
+      /** Whether it has expired follows this instant; default: `now`. */
+      readonly borne_out?: number
     }
   /** Adds a standing permission of the owner, once per id. */
   | { readonly op: 'grant'; readonly grant: Grant }

@@ -75,10 +75,10 @@ export type QueueOp =
     }
   /**
    * Handles due timers: their dispatches become pending, with an observation if a wait reached its deadline. Approvals
-   * that were not answered in time expire. An observation about that wakes the waiting dispatch; a session without
-   * active work gets the observation with its next input.
+   * that were not answered in time (by `borne_out`; default: `now`) expire. An observation about that wakes the waiting
+   * dispatch; a session without active work gets the observation with its next input.
    */
-  | { readonly op: 'promote'; readonly now: number }
+  | { readonly op: 'promote'; readonly now: number; readonly borne_out?: number }
   /**
    * Needs the fence. Ends the run. If the status is `done` and there is unread input, a new dispatch of the session is
    * created in this commit. Open approvals of the session are denied with a reason, which the session gets with its
@@ -250,6 +250,8 @@ export interface QueueReads {
   workers(now: number): Promise<readonly Worker[]>
   /** Contract: each of these homes of a shared store, in order; none on a store of one home. */
   homes(ids: readonly string[], now: number): Promise<readonly HomeSeen[]>
-  /** Contract: the earliest instant at which a timer is due, if any. */
+  /** Contract: the earliest instant at which a waiting dispatch is due, if any. */
   nextTimer(): Promise<number | undefined>
+  /** Contract: the earliest instant at which an open approval expires, if any. */
+  nextExpiry(): Promise<number | undefined>
 }

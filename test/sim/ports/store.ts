@@ -165,6 +165,7 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     workers: (now) => read('workers', () => reader.workers(now)),
     homes: (ids, now) => read('homes', () => reader.homes(ids, now)),
     nextTimer: () => read('timer', () => reader.nextTimer()),
+    nextExpiry: () => reader.nextExpiry(),
     setAside: (page) => read('setAside', () => reader.setAside(page)),
   }
 }

@@ -42,7 +42,7 @@ export function FileBrowser(props: FileBrowserProps) {
       {file === undefined ? (
         <FolderView key={folder} {...{ context, page, workspace, base, folder }} />
       ) : (
-        <FileCard {...{ context, base, file }} session={state.data.session_id} />
+        state.data.session_id !== null && <FileCard {...{ context, base, file }} session={state.data.session_id} />
       )}
     </div>
   )

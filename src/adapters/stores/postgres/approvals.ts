@@ -35,7 +35,7 @@ export async function answerOpen(db: Queries, op: Extract<Op, { op: 'answer' }>)
   const approval = approvalFromRow(ensureReadableInBatch('approvals', row))
   if (approval.status !== 'open')
     throw new RefusedBatch('conflict', `approval ${approval.id} is already ${approval.status}`)
-  if (isExpired(approval, op.now))
+  if (isExpired(approval, op.borne_out ?? op.now))
     throw new RefusedBatch(
       'conflict',
       `approval ${approval.id} expired at ${approval.expires_at}; the agent must ask again`,
@@ -56,9 +56,9 @@ const hasRun = async (db: Queries, session_id: string): Promise<boolean> =>
     session_id,
   )) !== undefined
 
-/** Contract: closes and returns the approvals that have expired, each once. */
-export function expireOpen(db: Queries, now: number): Promise<readonly Approval[]> {
-  return closeWhere(db, "a.status = 'open' AND a.expires_at <= $1", now, { answer: 'expired', reason: null, now })
+/** Contract: closes and returns the approvals that have expired by `until`, each once. */
+export function expireOpen(db: Queries, until: number, now: number): Promise<readonly Approval[]> {
+  return closeWhere(db, "a.status = 'open' AND a.expires_at <= $1", until, { answer: 'expired', reason: null, now })
 }
 
 /** Contract: denies and returns the open approvals of a session, each once. */

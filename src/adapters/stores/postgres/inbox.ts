@@ -46,17 +46,18 @@ export async function withdrawAllApprovals(db: Queries, session: number, now: nu
   await closeAllApprovals(db, session, reason, now)
 }
 
-const promote: ApplyPgOp<'promote'> = async (db, { now }) => {
+const promote: ApplyPgOp<'promote'> = async (db, { now, borne_out: until = now }) => {
   const found = await db.get(
     `SELECT EXISTS (SELECT 1 FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL AND due <= $1) AS dispatches,
-       EXISTS (SELECT 1 FROM approvals WHERE status = 'open' AND expires_at <= $1) AS approvals`,
+       EXISTS (SELECT 1 FROM approvals WHERE status = 'open' AND expires_at <= $2) AS approvals`,
     now,
+    until,
   )
   // A call with nothing due writes nothing and locks nothing.
   if (!found?.dispatches && !found?.approvals) return { promoted: 0 }
   await takeWideLock(db)
   const promoted = await wakeDue(db, now)
-  for (const approval of await expireOpen(db, now)) {
+  for (const approval of await expireOpen(db, until, now)) {
     const observation = approvalAnswerObservation(approval, 'expired', null, now)
     await deliverToInbox(db, await lockSession(db, approval.session_id), observation, null, now)
   }

@@ -41,7 +41,7 @@ export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): App
   const approval = approvalFromRow(ensureReadableInBatch('approvals', row))
   if (approval.status !== 'open')
     throw new RefusedBatch('conflict', `approval ${approval.id} is already ${approval.status}`)
-  if (isExpired(approval, op.now))
+  if (isExpired(approval, op.borne_out ?? op.now))
     throw new RefusedBatch(
       'conflict',
       `approval ${approval.id} expired at ${approval.expires_at}; the agent must ask again`,
@@ -55,12 +55,12 @@ export function answerApproval(sql: Sql, op: Extract<Op, { op: 'answer' }>): App
   return closeApproval(sql, approval, op.answer, op.reason, op.now)
 }
 
-/** Contract: closes and returns the approvals that have expired, each once. */
-export function expireApprovals(sql: Sql, now: number): readonly Approval[] {
+/** Contract: closes and returns the approvals that have expired by `until`, each once. */
+export function expireApprovals(sql: Sql, until: number, now: number): readonly Approval[] {
   const expiredRows = sql(
     `SELECT ${APPROVAL_COLUMNS} WHERE a.status = 'open' AND a.expires_at <= ?
      AND ${readableCondition('approvals', 'a')} ORDER BY a.n`,
-  ).all(now)
+  ).all(until)
   return (expiredRows as SqlRow[]).map((row) => closeApproval(sql, approvalFromRow(row), 'expired', null, now))
 }
 

@@ -61,7 +61,7 @@ export const promoteDue: ApplyOp<'promote'> = (sql, op) => {
     }
     wakeDispatch(sql, Number(row.n), op.now)
   }
-  for (const approval of expireApprovals(sql, op.now)) {
+  for (const approval of expireApprovals(sql, op.borne_out ?? op.now, op.now)) {
     const observation = approvalAnswerObservation(approval, 'expired', null, op.now)
     deliverObservation(sql, findSessionNumber(sql, approval.session_id), observation, null, op.now)
   }

@@ -59,7 +59,7 @@ export async function answerInChat(
   const [only, second] = meant
   if (only?.status === 'open' && !second) {
     const given = { approval_id: only.id, answer, reason: reason || null, grant: null }
-    return { kind: 'command', ops: answerOps(given, context.clock.now()), text: texts[answer](describeCall(only)) }
+    return { kind: 'command', ops: answerOps(given, context.clock), text: texts[answer](describeCall(only)) }
   }
   if (only && meant.every(({ status }) => status !== 'open')) return replyOnly(texts.stale(only.tool, only.status))
   return replyOnly([texts.whichApproval(typed), await listApprovals(context, language)].join('\n'))

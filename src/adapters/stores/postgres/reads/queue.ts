@@ -55,13 +55,13 @@ export function pgQueueReads(rows: PgRowReader, leases: 'database' | 'given'): Q
     },
     async nextTimer() {
       const waiting = "SELECT * FROM dispatches WHERE status = 'waiting' AND due IS NOT NULL ORDER BY due"
+      const [first] = await readPage('dispatches', waiting, [], { limit: 1 })
+      return first && Number(first.due)
+    },
+    async nextExpiry() {
       const open = "SELECT * FROM approvals WHERE status = 'open' ORDER BY expires_at"
-      const [dispatches, approvals] = await Promise.all([
-        readPage('dispatches', waiting, [], { limit: 1 }),
-        readPage('approvals', open, [], { limit: 1 }),
-      ])
-      const earliest = [...dispatches.map(({ due }) => Number(due)), ...approvals.map((row) => Number(row.expires_at))]
-      return earliest.length === 0 ? undefined : Math.min(...earliest)
+      const [first] = await readPage('approvals', open, [], { limit: 1 })
+      return first && Number(first.expires_at)
     },
   }
 }

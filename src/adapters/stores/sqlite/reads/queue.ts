@@ -62,11 +62,13 @@ export function queueReads({ all, readOne }: RowReader): QueueReads {
     async nextTimer() {
       // ORDER BY with LIMIT uses the index; min() would read every row.
       const waiting = `status = 'waiting' AND due IS NOT NULL AND ${readableCondition('dispatches')}`
-      const openApprovals = `status = 'open' AND ${readableCondition('approvals')}`
-      const first = all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`)
-      const expiring = `SELECT expires_at AS due FROM approvals WHERE ${openApprovals} ORDER BY expires_at LIMIT 1`
-      const earliest = [...first, ...all(expiring)]
-      return earliest.length === 0 ? undefined : Math.min(...earliest.map(({ due }) => Number(due)))
+      const [first] = all(`SELECT due FROM dispatches WHERE ${waiting} ORDER BY due LIMIT 1`)
+      return first && Number(first.due)
+    },
+    async nextExpiry() {
+      const open = `status = 'open' AND ${readableCondition('approvals')}`
+      const [first] = all(`SELECT expires_at FROM approvals WHERE ${open} ORDER BY expires_at LIMIT 1`)
+      return first && Number(first.expires_at)
     },
   }
 }
