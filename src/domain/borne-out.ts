@@ -28,7 +28,7 @@ interface Reading {
 
 /** Contract: the wall clock, unless it is in doubt; never later than the wall clock. */
 export function borneOutTime(record: ClockRecord, { elapsed, wall }: Reading): number {
-  return isInDoubt(record, { elapsed, wall }) ? record.at + elapsed : wall
+  return isInDoubt(record, { elapsed, wall }) ? record.at + Math.floor(elapsed) : wall
 }
 
 export function isInDoubt({ at, left }: ClockRecord, { elapsed, wall }: Reading): boolean {
@@ -38,13 +38,15 @@ export function isInDoubt({ at, left }: ClockRecord, { elapsed, wall }: Reading)
 /** The instant whose day counts for caps of a day: a jump of the clock opens one new day at most. */
 export function budgetTime(record: ClockRecord, reading: Reading): number {
   if (!isInDoubt(record, reading)) return reading.wall
-  const since = record.doubt === null ? 0 : record.at + reading.elapsed - record.doubt.at
+  const since = record.doubt === null ? 0 : record.at + Math.floor(reading.elapsed) - record.doubt.at
   return (record.doubt?.wall ?? reading.wall) + since
 }
 
 /** Contract: the record after a commit. */
 export function afterCommit(record: ClockRecord, reading: Reading): ClockRecord {
-  const { elapsed, wall } = reading
+  const { wall } = reading
+  // Monotonic time has fractions, and stored instants are whole.
+  const elapsed = Math.floor(reading.elapsed)
   const expected = record.at + elapsed
   if (isInDoubt(record, reading)) {
     const began = record.doubt ?? { wall, at: expected, ran_ms: 0 }

@@ -11,9 +11,9 @@ import { sayInstant } from './times.ts'
 const TEXTS = {
   en: {
     none: 'No agent has worked in a folder yet.',
-    deleted: (folder: string, files: number, size: string) => `Deleted ${folder}: ${files} files, ${size}.`,
+    deleted: (folder: string, files: number, size: string) => `Deleted ${folder}: ${countFiles(files)}, ${size}.`,
     removedUntil: ({ id, folder, files, size, until }: Removed) =>
-      `Removed ${folder}: ${files} files, ${size}. Kept until ${until}; bring it back with: tireless undo ${id} --yes`,
+      `Removed ${folder}: ${countFiles(files)}, ${size}. Kept until ${until}; bring it back with: tireless undo ${id} --yes`,
     noWrites: 'No run has written files yet.',
     noDifference: (from: string, to: string) => `no difference between ${from} and ${to}`,
     columns: {
@@ -51,6 +51,8 @@ const TEXTS = {
     binary: (before: number | null, after: number | null) => `非文本：${before ?? '无'} → ${after ?? '无'} 字节`,
   },
 } as const
+
+const countFiles = (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`
 
 const texts = () => TEXTS[terminalLanguage()]
 
