@@ -11,6 +11,7 @@ import {
   MOST_GLOSSARY_WORDS,
   unusedWords,
 } from './architecture/language.ts'
+import { destructiveSites, explainedSites } from './architecture/destructive-calls.ts'
 import { needlessExports } from './architecture/needless-exports.ts'
 import { parseTree } from './architecture/parse.ts'
 import { readCode, readFolder, readPages, readText } from './architecture/read-tree.ts'
@@ -53,6 +54,13 @@ describe('the source tree', () => {
       ['adapters/envs/git.ts'],
     )
     assert.match("promisify(execFile)('git', args)", starts)
+  })
+
+  it('O7: docs/losses.md explains every place that deletes or replaces something stored, and no other', () => {
+    const explained = explainedSites(readText('docs/losses.md') ?? '')
+    const sites = destructiveSites(parsed)
+    assert.ok(sites.length > 50, 'no place was found')
+    assert.deepEqual([...new Set(explained)].toSorted(), sites)
   })
 
   it('every exported name is declared once', () => {

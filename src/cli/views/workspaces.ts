@@ -13,7 +13,8 @@ const TEXTS = {
     none: 'No agent has worked in a folder yet.',
     deleted: (folder: string, files: number, size: string) => `Deleted ${folder}: ${countFiles(files)}, ${size}.`,
     removedUntil: ({ id, folder, files, size, until }: Removed) =>
-      `Removed ${folder}: ${countFiles(files)}, ${size}. Kept until ${until}; bring it back with: tireless undo ${id} --yes`,
+      `Removed ${folder}: ${countFiles(files)}, ${size}. ` +
+      `Kept until ${until}; bring it back with: tireless undo ${id} --yes`,
     noWrites: 'No run has written files yet.',
     noDifference: (from: string, to: string) => `no difference between ${from} and ${to}`,
     columns: {
