@@ -72,6 +72,8 @@ export const ERROR_CODES = {
   document_refused: { retry: 'never', exit: 1 },
   tool_failed: { retry: 'never', exit: 1 },
   path_refused: { retry: 'never', exit: 1 },
+  /** A file could not be written, for example on a full disk; it is as it was before. */
+  not_written: { retry: 'never', exit: 1 },
   egress_refused: { retry: 'never', exit: 1 },
   aborted: { retry: 'never', exit: 1 },
   internal: { retry: 'never', exit: 1 },
@@ -143,6 +145,30 @@ export function describeParts({ what, where, got, expected, fix }: ErrorParts): 
   return parts
 }
 
+const OWN_FOLDER = 'let your user write in its folder'
+
+/** By error code of the system: what is wrong, and what to do. */
+const DISK_ERRORS: Readonly<Record<string, readonly [got: string, fix: string]>> = {
+  ENOSPC: ['no space is left on the disk', 'free some space on this disk, then try again'],
+  EDQUOT: ['your quota of this disk is used up', 'free some space on this disk, then try again'],
+  EROFS: ['the disk is mounted read-only', 'mount it writable, or choose another folder'],
+  EACCES: ['no permission to write', OWN_FOLDER],
+  EPERM: ['no permission to write', OWN_FOLDER],
+  ENOENT: ['its folder does not exist', 'create the folder, or choose another one'],
+  ELOOP: ['links that lead to each other', 'replace the link by a file'],
+  EIO: ['the disk reports an error', 'check the disk'],
+}
+
+/** Why a file could not be written, in words; the system's own message for a reason that is not known. */
+export function describeDiskError(cause: unknown): { readonly got: string; readonly fix?: string } {
+  const { code = '', message } = cause as NodeJS.ErrnoException
+  const [got, fix] = DISK_ERRORS[code] ?? []
+  return got === undefined || fix === undefined ? { got: String(message ?? cause) } : { got: `${got} (${code})`, fix }
+}
+
+const isDiskFull = (thrown: unknown): boolean =>
+  thrown instanceof Error && ['ENOSPC', 'EDQUOT', 'EROFS'].includes((thrown as NodeJS.ErrnoException).code ?? '')
+
 const NO_MESSAGE = 'an error without a message was thrown'
 
 /**
@@ -153,6 +179,10 @@ export function asTirelessError(thrown: unknown, code: ErrorCode = 'internal'): 
   try {
     // A plugin may throw a TirelessError with an unknown code.
     if (thrown instanceof TirelessError && Object.hasOwn(ERROR_CODES, thrown.code)) return thrown
+    if (code === 'internal' && isDiskFull(thrown)) {
+      const what = 'nothing more can be written'
+      return new TirelessError('not_written', { what, ...describeDiskError(thrown) }, { cause: thrown })
+    }
     if (thrown instanceof Error)
       return new TirelessError(code, String(thrown.message || thrown.name || NO_MESSAGE), { cause: thrown })
     return new TirelessError(code, String(thrown) || NO_MESSAGE)

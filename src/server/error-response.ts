@@ -16,6 +16,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, ContentfulStatusCode>>> = {
   conflict: 409,
   confirmation_needed: 409,
   request_oversize: 413,
+  not_written: 507,
   aborted: 503,
   store_closed: 503,
 }

@@ -13,7 +13,13 @@ export function fileResult(content: string, path: string, sha: string): CallResu
 }
 
 const SHOWN_TO_MODEL: readonly ErrorCode[] = [
-  ...(['path_refused', 'egress_refused', 'conflict', 'not_found', 'tool_failed', 'document_refused'] as const),
+  'path_refused',
+  'not_written',
+  'egress_refused',
+  'conflict',
+  'not_found',
+  'tool_failed',
+  'document_refused',
 ]
 
 /** Contract: an error that the model can act on becomes an error result; all others are rethrown. */

@@ -23,6 +23,7 @@ const CODES: Partial<Readonly<Record<ErrorCode, string>>> = {
   budget_unpriced: '不知道模型的价格，无法计入预算',
   tool_failed: '工具失败',
   path_refused: '不允许使用这个路径',
+  not_written: '文件没有写成，内容没有变',
   egress_refused: '不允许访问这个地址',
   sandbox_missing: '没有可用的沙箱',
   aborted: '被中止',
