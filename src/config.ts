@@ -28,7 +28,6 @@ export {
   editConfigFile as changeFile,
   editYaml as edited,
   keyInFile,
-  replaceTextFile,
   tryConfigFile as tryFile,
 } from './config/edit-file.ts'
 export { defaultHome, environment, userFolder } from './config/environment.ts'
@@ -58,7 +57,8 @@ export interface LoadedConfig {
 
 /**
  * Throws one `config_invalid` that lists every problem. `required`: the user named the file, so it must exist.
- * `agents`: the folder with one folder per agent. `drafts`: files to read in place of the files they will replace.
+ * `agents`: the folder with one folder per agent. `drafts`: by file, a text to read in place of
+ * its content.
  */
 export function loadConfig(options: {
   readonly file?: string | undefined
@@ -68,7 +68,7 @@ export function loadConfig(options: {
   readonly env?: EnvVariables
 }): LoadedConfig {
   const { file, required = false, agents, drafts: instead = {}, env = environment() } = options
-  const source = file === undefined ? undefined : readSource(instead[file] ?? file, required)
+  const source = file === undefined ? undefined : (instead[file] ?? readSource(file, required))
   const name = file ?? 'the defaults'
   const { output, data, sources } = parseConfigFile({
     source: source ?? '',

@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { type HomeLock, type LockHolder, readLockHolder, tryLock } from './adapters/stores/sqlite/home-lock.ts'
 import { TirelessError } from './domain/error.ts'
+import { isDraftOf } from './files/whole-files.ts'
 
 export interface HomePaths {
   readonly root: string
@@ -17,6 +18,8 @@ export interface HomePaths {
   readonly token: string
   /** File with the owner's secrets, by name, for the configuration and for tools. */
   readonly secrets: string
+  /** Earlier versions of that file. */
+  readonly secretVersions: string
   /** Files with the key that authenticates audit records, and with number and hash of the newest record. */
   readonly auditKey: string
   readonly auditHead: string
@@ -48,6 +51,7 @@ export interface HomePaths {
 }
 
 const SECRETS = 'secrets.json'
+const SECRET_VERSIONS = 'secrets.versions'
 const AUDIT_HEAD = 'audit.head'
 
 /** Prefix of the name of a folder with files that a restore replaced; the time of the restore follows. */
@@ -64,8 +68,9 @@ export function isMachineLocal(name: string): boolean {
   )
 }
 
-/** The secrets file and its draft: in a backup only on request; a restore of a backup without it keeps it. */
-export const isSecretsFile = (name: string): boolean => name === SECRETS || name === `${SECRETS}.draft`
+/** The secrets file, its versions and drafts: in a backup only on request; a restore of one without them keeps them. */
+export const isSecretsFile = (name: string): boolean =>
+  name === SECRETS || name === SECRET_VERSIONS || isDraftOf(name, SECRETS)
 
 /**
  * Names that a backup leaves out: database files, which the store copies itself; the audit head, which may be newer
@@ -80,8 +85,8 @@ export function isExcludedFromBackup(name: string): boolean {
 
 /** Paths that only the owner may access, with their modes. */
 export function privatePaths(paths: HomePaths): readonly { readonly path: string; readonly mode: number }[] {
-  const { root, socket, database, lock, token, secrets, auditKey, auditHead } = paths
-  const folders = new Set([root, dirname(socket)])
+  const { root, socket, database, lock, token, secrets, secretVersions, auditKey, auditHead } = paths
+  const folders = new Set([root, dirname(socket), secretVersions])
   const files = [
     socket,
     database,
@@ -109,6 +114,7 @@ export function homePaths(root: string): HomePaths {
     socket: socketPath(root),
     token: join(root, 'token'),
     secrets: join(root, SECRETS),
+    secretVersions: join(root, SECRET_VERSIONS),
     auditKey: join(root, 'audit.key'),
     auditHead: join(root, AUDIT_HEAD),
     workspaces: join(root, 'workspaces'),
@@ -127,6 +133,14 @@ export function homePaths(root: string): HomePaths {
     restoreNote: join(root, 'restore.note'),
     restoreStaging: join(root, 'restore.staging'),
   }
+}
+
+/** The folder with the earlier versions of a file that commands edit: tireless.yaml, agent.yaml, role.md, self.md. */
+export function versionsOf({ root, versions }: HomePaths, file: string): string {
+  const below = relative(root, file)
+  const isOutside = isAbsolute(below) || below.split(sep)[0] === '..'
+  // `--config` may name a file anywhere.
+  return isOutside ? join(versions, 'files', 'outside', resolve(file)) : join(versions, 'files', below)
 }
 
 function socketPath(root: string): string {

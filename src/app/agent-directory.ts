@@ -5,9 +5,12 @@ import { dirname, join } from 'node:path'
 import type { AgentDirectory, AgentDocument } from '../commands/lib/agent-directory.ts'
 import type { ConfigChange } from '../commands/lib/context.ts'
 import { noSuchAgent } from '../commands/lib/no-such-agent.ts'
-import { type LoadedConfig, replaceTextFile, withNewAgent } from '../config.ts'
+import { type LoadedConfig, withNewAgent } from '../config.ts'
 import type { Agent } from '../domain/agent.ts'
 import type { Json } from '../domain/json.ts'
+import { keepVersion } from '../files/kept-versions.ts'
+import { replaceFile } from '../files/whole-files.ts'
+import { type HomePaths, versionsOf } from '../home.ts'
 
 interface ConfigEditor {
   /** Contract: edits a file and applies it; throws if the result is invalid. */
@@ -21,11 +24,12 @@ interface ConfigEditor {
 }
 
 export function createAgentDirectory(
-  folder: string,
+  paths: HomePaths,
   configFile: string,
   loaded: () => LoadedConfig,
   { change, tryChange, reload, read }: ConfigEditor,
 ): AgentDirectory {
+  const folder = paths.agents
   const placeChanges = (id: string, changes: readonly ConfigChange[]): [string, readonly ConfigChange[]] => {
     const { file, path: above } = entryOf(readOr(loaded), id)
     return [file ?? configFile, changes.map(({ path, value }) => ({ path: [...above, ...path], value }))]
@@ -69,7 +73,7 @@ export function createAgentDirectory(
       reload()
       return file === null ? null : `${file}.deleted`
     },
-    ...agentDocuments(folder, { read, reload }),
+    ...agentDocuments(paths, { read, reload }),
   }
 }
 
@@ -92,10 +96,10 @@ function agentIn(loaded: LoadedConfig, id: string): Agent {
 }
 
 function agentDocuments(
-  folder: string,
+  paths: HomePaths,
   { read, reload }: Pick<ConfigEditor, 'read' | 'reload'>,
 ): Pick<AgentDirectory, 'documents' | 'writeDocument'> {
-  const fileOf = (id: string, name: AgentDocument): string => join(folder, id, name)
+  const fileOf = (id: string, name: AgentDocument): string => join(paths.agents, id, name)
   return {
     documents: (id) => ({
       'role.md': readOrNull(fileOf(id, 'role.md')),
@@ -106,8 +110,9 @@ function agentDocuments(
       read()
       const file = fileOf(id, name)
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      keepVersion(file, versionsOf(paths, file))
       if (text === '') rmSync(file, { force: true })
-      else replaceTextFile(file, text)
+      else replaceFile(file, text)
       reload()
     },
   }

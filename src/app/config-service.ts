@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import type { ConfigChange } from '../commands/lib/context.ts'
 import { changeFile, type LoadedConfig, loadConfig, tryFile } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { checkRestoreFinished, type HomePaths } from '../home.ts'
+import { checkRestoreFinished, type HomePaths, versionsOf } from '../home.ts'
 import type { Services } from '../ports/plugin.ts'
 import { createAgentDirectory } from './agent-directory.ts'
 import { refuseBadSchedules } from './check-schedules.ts'
 import { refuseUnbuilt } from './refuse-unsupported.ts'
 
-/** `instead`: drafts that are read in place of the files with these names. */
+/** `instead`: by file, the text that is read in place of its content. */
 export function readConfig(
   paths: HomePaths,
   file: string | undefined,
@@ -43,11 +43,12 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
     refused = null
   }
   const change = (changed: string, changes: readonly ConfigChange[]): void => {
-    changeFile(changed, changes, (draft) => readConfig(paths, file, { [changed]: draft }))
+    const versions = versionsOf(paths, changed)
+    changeFile({ file: changed, changes, versions }, (text) => readConfig(paths, file, { [changed]: text }))
     reload()
   }
   const tryChange = (changed: string, changes: readonly ConfigChange[]): LoadedConfig =>
-    tryFile(changed, changes, (draft) => readConfig(paths, file, { [changed]: draft }))
+    tryFile({ file: changed, changes }, (text) => readConfig(paths, file, { [changed]: text }))
   return {
     get loaded() {
       return current
@@ -69,7 +70,7 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
       }
     },
     change: (changes) => change(target, changes),
-    roster: createAgentDirectory(paths.agents, target, () => current, { change, tryChange, reload, read }),
+    roster: createAgentDirectory(paths, target, () => current, { change, tryChange, reload, read }),
   }
 }
 

@@ -8,7 +8,7 @@
 
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { noteSharedRecords } from '../adapters/stores/audit-seal.ts'
 import { rowsOfHome } from '../adapters/stores/copy/convert-rows.ts'
 import type { RecordMove } from '../adapters/stores/postgres/move-records.ts'
@@ -20,7 +20,8 @@ import { newSecret } from '../adapters/system/ids.ts'
 import type { StoreMove } from '../commands/lib/closed-home.ts'
 import { changeFile, environment, expandVariables, type LoadedConfig, tryFile } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { BEFORE_MOVE_PREFIX, checkRestoreFinished, type HomePaths } from '../home.ts'
+import { assertReplaceable } from '../files/whole-files.ts'
+import { BEFORE_MOVE_PREFIX, checkRestoreFinished, type HomePaths, versionsOf } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 import { readConfig } from './config-service.ts'
 import { homeId } from './home-id.ts'
@@ -194,7 +195,9 @@ function readTarget({ paths, loaded, written }: MoveContext): string {
       expected: `sqlite, postgres://user:password@host:5432/database, or a variable such as '\${DATABASE_URL}'`,
     })
   // Found out before anything is copied: the file may be read-only, or name the store in a way that cannot be changed.
-  tryFile(configFile(paths, loaded), [{ path: ['store'], value: written }], checkDraft(paths, loaded, text))
+  assertReplaceable(configFile(paths, loaded))
+  const changes = [{ path: ['store'], value: written }]
+  tryFile({ file: configFile(paths, loaded), changes }, checkDraft(paths, loaded, text))
   return text
 }
 
@@ -202,17 +205,17 @@ const configFile = (paths: HomePaths, { file }: LoadedConfig): string => file ??
 
 const checkDraft =
   (paths: HomePaths, loaded: LoadedConfig, expected: string) =>
-  (draft: string): void => {
+  (text: string): void => {
     const file = configFile(paths, loaded)
-    const { config } = readConfig(paths, file === paths.config ? undefined : file, { [file]: draft })
+    const { config } = readConfig(paths, file === paths.config ? undefined : file, { [file]: text })
     if (config.store !== expected) throw new TirelessError('internal', 'the changed configuration names another store')
   }
 
 /** The switch: before it, the home uses the old database, after it the new one. */
 function switchStore({ paths, loaded, written }: MoveContext, address: string): void {
   const file = configFile(paths, loaded)
-  changeFile(file, [{ path: ['store'], value: written }], checkDraft(paths, loaded, address))
-  fsyncPath(dirname(file))
+  const changes = [{ path: ['store'], value: written }]
+  changeFile({ file, changes, versions: versionsOf(paths, file) }, checkDraft(paths, loaded, address))
 }
 
 /** Contract: the address without user, password and options. */

@@ -5,6 +5,7 @@ import { readSecrets, type StoredSecret, type StoredSecrets, writeSecrets } from
 import type { SecretEntry, SecretVault } from '../commands/lib/secret-vault.ts'
 import { environment, type LoadedConfig, type SecretText, secretsInConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
+import type { HomePaths } from '../home.ts'
 import { iso } from '../ports/clock.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 import { Redactor } from '../secrets/redactor.ts'
@@ -14,7 +15,7 @@ import type { SecretService } from './services.ts'
 
 export function createSecretService(host: PluginHost): SecretService {
   const [paths, config] = [host.get('home'), host.get('config')]
-  const stored = new HomeSecrets(paths.secrets)
+  const stored = new HomeSecrets(paths)
   const redactor = createRedactor(stored, paths.token)
   /** Configuration whose secrets the redactor knows; compared by identity. */
   let learned: LoadedConfig | undefined
@@ -45,14 +46,14 @@ export function createSecretService(host: PluginHost): SecretService {
 
 /** The secrets in the home's file. */
 class HomeSecrets {
-  readonly #file: string
+  readonly #paths: Pick<HomePaths, 'secrets' | 'secretVersions'>
   #byName: StoredSecrets
   /** Number of changes so far. */
   changes = 0
 
-  constructor(file: string) {
-    this.#file = file
-    this.#byName = readSecrets(file)
+  constructor(paths: Pick<HomePaths, 'secrets' | 'secretVersions'>) {
+    this.#paths = paths
+    this.#byName = readSecrets(paths.secrets, paths.secretVersions)
   }
 
   names(): readonly string[] {
@@ -80,7 +81,7 @@ class HomeSecrets {
   }
 
   #write(next: StoredSecrets): void {
-    writeSecrets(this.#file, next)
+    writeSecrets(this.#paths.secrets, next, this.#paths.secretVersions)
     this.#byName = next
     this.changes += 1
   }

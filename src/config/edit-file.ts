@@ -1,8 +1,9 @@
 /** Edits tireless.yaml in place: comments, order and all other text stay unchanged. */
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { isCollection, isScalar, parseDocument } from 'yaml'
 import type { Json } from '../domain/json.ts'
+import { replaceKeptFile } from '../files/kept-versions.ts'
 import type { KeyPath } from './key-path.ts'
 
 interface KeyChange {
@@ -32,47 +33,24 @@ export function editYaml(source: string, changes: readonly KeyChange[]): string 
 /** Contract: pure; the value as it is written, with references to variables; undefined if there is none. */
 export const keyInFile = (source: string, path: KeyPath): unknown => parseDocument(source).getIn(path) ?? undefined
 
-/**
- * Contract: changes everything or nothing. `check` is called with the draft before it replaces the file, and may throw.
- */
-export function editConfigFile(file: string, changes: readonly KeyChange[], check: (draft: string) => void): void {
-  withDraft(file, changes, (draft) => {
-    check(draft)
-    renameSync(draft, file)
+interface ConfigEdit {
+  readonly file: string
+  readonly changes: readonly KeyChange[]
+  /** Folder for the content before. */
+  readonly versions: string
+}
+
+/** Contract: changes everything or nothing. `check` is called with the new text before it is written, and may throw. */
+export function editConfigFile({ file, changes, versions }: ConfigEdit, check: (text: string) => void): void {
+  tryConfigFile({ file, changes }, (text) => {
+    check(text)
+    replaceKeptFile(file, text, { versions })
   })
 }
 
-/** Contract: what `read` makes of the changed file; the file itself stays as it is. */
-export const tryConfigFile = <T>(file: string, changes: readonly KeyChange[], read: (draft: string) => T): T =>
-  withDraft(file, changes, read)
-
-/** Contract: the draft is gone afterwards. */
-function withDraft<T>(file: string, changes: readonly KeyChange[], use: (draft: string) => T): T {
-  const draft = `${file}.draft`
-  writeSynced(draft, editYaml(readOrEmpty(file), changes))
-  try {
-    return use(draft)
-  } finally {
-    rmSync(draft, { force: true })
-  }
-}
-
-/** Contract: replaces the whole file or leaves it as it is. */
-export function replaceTextFile(file: string, text: string): void {
-  const draft = `${file}.draft`
-  writeSynced(draft, text)
-  renameSync(draft, file)
-}
-
-function writeSynced(file: string, text: string): void {
-  const handle = openSync(file, 'w', 0o600)
-  try {
-    writeSync(handle, text)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-}
+/** Contract: what `read` makes of the text of the changed file; the file itself stays as it is. */
+export const tryConfigFile = <T>({ file, changes }: Omit<ConfigEdit, 'versions'>, read: (text: string) => T): T =>
+  read(editYaml(readOrEmpty(file), changes))
 
 function readOrEmpty(file: string): string {
   try {

@@ -23,6 +23,7 @@ export interface RosterEntry {
 interface AgentFiles {
   /** The folder that holds one folder per agent. */
   readonly folder: string | undefined
+  /** By file: the text to read in place of its content. */
   readonly drafts: Readonly<Record<string, string>>
   readonly env: EnvVariables
 }
@@ -124,7 +125,7 @@ function readAgent(
   id: string,
   { drafts: instead, env }: AgentFiles,
 ): { readonly agent: AgentConfig; readonly sources: Readonly<Record<string, string>> } | undefined {
-  const source = readSource(instead[file] ?? file, false)
+  const source = instead[file] ?? readSource(file, false)
   if (source === undefined) return undefined
   const expected = idProblem(id)
   if (expected !== undefined)

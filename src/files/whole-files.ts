@@ -59,6 +59,11 @@ export function createFile(path: string, content: string | Uint8Array, options: 
   })
 }
 
+/** Contract: throws `not_written` if the file may not be replaced, and changes nothing. */
+export function assertReplaceable(path: string): void {
+  orNotWritten(path, () => publishDraft(followLinks(path), '', {}, (draft) => rmSync(draft)))
+}
+
 /**
  * Contract: the text is at the end of the file, and on disk, when this returns; throws `not_written` otherwise, and
  * nothing is added. Only one process may write to the file.

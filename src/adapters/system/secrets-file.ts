@@ -1,20 +1,10 @@
 /** The secrets file: JSON that only its owner can read, replaced atomically. */
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { TirelessError } from '../../domain/error.ts'
 import { parseJson } from '../../domain/json.ts'
+import { findVersion, replaceKeptFile } from '../../files/kept-versions.ts'
 
 const shape = z.object({
   version: z.literal(1),
@@ -30,38 +20,32 @@ export interface StoredSecret {
 
 export type StoredSecrets = Readonly<Record<string, StoredSecret>>
 
-/** Contract: empty without a file; throws `config_invalid` if others can read the file or its content is invalid. */
-export function readSecrets(file: string): StoredSecrets {
+/**
+ * Contract: empty without a file; throws `config_invalid` if others can read the file or its content is invalid, and
+ * names the last version in the folder `versions` that is valid.
+ */
+export function readSecrets(file: string, versions: string): StoredSecrets {
   const text = readPrivate(file)
   if (text === undefined) return {}
-  const { success, data } = shape.safeParse(parseJson(text))
+  const { success, data } = parseSecrets(text)
   if (success) return data.secrets
+  const good = findVersion(versions, (version) => parseSecrets(version).success)
   throw invalidFile(
     file,
     'not a secrets file',
     'a file written by `tireless secrets set`',
-    'move it away, then set the secrets again',
+    good === undefined
+      ? 'move it away, then set the secrets again'
+      : `bring back the last version that is whole: cp '${good}' '${file}'`,
   )
 }
 
-/** Contract: the file is on disk when this returns. */
-export function writeSecrets(file: string, secrets: StoredSecrets): void {
-  const draft = `${file}.draft`
-  rmSync(draft, { force: true })
-  const handle = openSync(draft, 'wx', 0o600)
-  try {
-    writeSync(handle, `${JSON.stringify({ version: 1, secrets }, null, 2)}\n`)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-  renameSync(draft, file)
-  const folder = openSync(dirname(file), 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
+const parseSecrets = (text: string) => shape.safeParse(parseJson(text))
+
+/** Contract: the file is on disk when this returns, and its content before is among `versions`. */
+export function writeSecrets(file: string, secrets: StoredSecrets, versions: string): void {
+  const text = `${JSON.stringify({ version: 1, secrets }, null, 2)}\n`
+  replaceKeptFile(file, text, { versions, mode: 0o600 })
 }
 
 /** Checks and reads the file through one handle, so the checked file is the one that is read. */
