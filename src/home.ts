@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { type HomeLock, type LockHolder, readLockHolder, tryLock } from './adapters/stores/sqlite/home-lock.ts'
 import { TirelessError } from './domain/error.ts'
-import { isDraftOf } from './files/whole-files.ts'
+import { isDraft } from './files/whole-files.ts'
 
 export interface HomePaths {
   readonly root: string
@@ -68,19 +68,18 @@ export function isMachineLocal(name: string): boolean {
   )
 }
 
-/** The secrets file, its versions and drafts: in a backup only on request; a restore of one without them keeps them. */
-export const isSecretsFile = (name: string): boolean =>
-  name === SECRETS || name === SECRET_VERSIONS || isDraftOf(name, SECRETS)
+/** The secrets file and its versions: in a backup only on request; a restore of a backup without them keeps them. */
+export const isSecretsFile = (name: string): boolean => name === SECRETS || name === SECRET_VERSIONS
 
 /**
  * Names that a backup leaves out: database files, which the store copies itself; the audit head, which may be newer
- * than that copy; files of running calls; copies made before an upgrade or a move.
+ * than that copy; files of running calls; unfinished files; copies made before an upgrade or a move.
  */
 export function isExcludedFromBackup(name: string): boolean {
   const ofDatabase =
     /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy|\.moving(-.*)?)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
   if (name.startsWith(BEFORE_MOVE_PREFIX)) return true
-  return isMachineLocal(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
+  return isMachineLocal(name) || isDraft(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
 }
 
 /** Paths that only the owner may access, with their modes. */

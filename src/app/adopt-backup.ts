@@ -1,6 +1,6 @@
 /** Makes the files of a backup usable in a home: its database, and where its configuration says the records are. */
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { noteSharedRecords } from '../adapters/stores/audit-seal.ts'
 import {
   checkIntegrity,
@@ -10,6 +10,7 @@ import {
 } from '../adapters/stores/sqlite/copy-database.ts'
 import { edited, keyInFile, type LoadedConfig } from '../config.ts'
 import { TirelessError } from '../domain/error.ts'
+import { replaceFile } from '../files/whole-files.ts'
 import type { HomePaths } from '../home.ts'
 import { showAddress } from './move-store.ts'
 
@@ -22,7 +23,7 @@ export function adoptBackup(paths: HomePaths, staged: HomePaths, original: HomeP
   const written = keyInFile(source, ['store'])
   if (written === undefined || written === 'sqlite') return []
   // The records of the backup are in its file. Those in PostgreSQL may be newer, and other homes may work on them.
-  writeFileSync(staged.config, edited(source, [{ path: ['store'], value: 'sqlite' }]), { mode: 0o600 })
+  replaceFile(staged.config, edited(source, [{ path: ['store'], value: 'sqlite' }]))
   noteSharedRecords(staged.auditKey, lastAuditNumber(staged.database))
   return [
     'the backup is of a home on PostgreSQL; its records are now in the file tireless.db (store: sqlite)',

@@ -1,9 +1,11 @@
 /** Creates a new home: a commented configuration, the shipped agents, a watched folder, an empty goal. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { ScaffoldedFiles } from '../commands/lib/closed-home.ts'
 import { edited, SHIPPED_AGENTS } from '../config.ts'
+import { TirelessError } from '../domain/error.ts'
+import { writeNewFile } from '../files/whole-files.ts'
 import type { HomePaths } from '../home.ts'
 
 /** Kernel id of a new configuration. */
@@ -74,10 +76,10 @@ const watchRepository = (text: string, repository: string): string =>
 /** Contract: false if the file exists. */
 function writeNew(file: string, text: string): boolean {
   try {
-    writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
+    writeNewFile(file, text)
     return true
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if (thrown instanceof TirelessError && thrown.code === 'conflict') return false
     throw thrown
   }
 }

@@ -102,7 +102,7 @@ export const report = defineCommand({
     const { past, redact } = context
     const found = await findShiftReport(past, dayOf(context, day))
     const texts = { en: redact(writeReport(context, found, 'en')), zh: redact(writeReport(context, found, 'zh')) }
-    if (out !== undefined) await writePage(out, `${texts[language]}\n`)
+    if (out !== undefined) writePage(out, `${texts[language]}\n`)
     const sent_to = send ? await sendReport(context, texts[language]) : null
     return { ...outputOf(context, found), text: texts.en, zh: texts.zh, file: out ?? null, sent_to }
   },

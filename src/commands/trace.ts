@@ -201,6 +201,6 @@ export const traceExport = defineCommand({
 
 async function writeHtml(trace: ReadTrace, file: string): Promise<{ run_id: string; file: string; bytes: number }> {
   const page = exportHtml(trace)
-  await writePage(file, page)
+  writePage(file, page)
   return { run_id: trace.manifest.run_id, file, bytes: Buffer.byteLength(page) }
 }

@@ -6,7 +6,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { createFile, replaceFile } from './whole-files.ts'
+import { replaceFile, writeNewFile } from './whole-files.ts'
 
 /** Of one file. */
 const MAX_VERSIONS = 20
@@ -24,7 +24,7 @@ export function keepVersion(file: string, folder: string): void {
   if (same !== undefined && same === kept[0]) return
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, nameOf(numberOf(kept[0]) + 1, stats.mtime, extname(file)))
-  if (same === undefined) createFile(path, content)
+  if (same === undefined) writeNewFile(path, content)
   else renameSync(same, path)
   for (const old of listVersions(folder).slice(MAX_VERSIONS)) rmSync(old)
 }

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { findVersion, keepVersion, replaceKeptFile } from './kept-versions.ts'
-import { appendToFile, createFile, isDraftOf, replaceFile } from './whole-files.ts'
+import { appendToFile, isDraft, replaceFile, writeNewFile } from './whole-files.ts'
 
 function freshFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'tireless-whole-files-'))
@@ -70,7 +70,7 @@ describe('replaceFile', () => {
     for (const name of [...left, ...others]) writeFileSync(join(folder, name), 'half')
     replaceFile(join(folder, 'a.txt'), 'text')
     assert.deepEqual(readdirSync(folder).toSorted(), [...others, 'a.txt'].toSorted())
-    assert.ok(left.every((name) => isDraftOf(name, 'a.txt') && !isDraftOf(name, 'b.txt')))
+    assert.ok(left.every(isDraft))
   })
 
   it('never writes to a link in the place of its draft', (t) => {
@@ -91,13 +91,13 @@ describe('replaceFile', () => {
   })
 })
 
-describe('createFile', () => {
+describe('writeNewFile', () => {
   it('creates a file, and refuses a name that is in use, also by a link to nothing', (t) => {
     const folder = freshFolder(t)
-    createFile(join(folder, 'a.txt'), 'one', { mode: 0o644 })
+    writeNewFile(join(folder, 'a.txt'), 'one', { mode: 0o644 })
     symlinkSync('nothing', join(folder, 'link'))
     for (const name of ['a.txt', 'link'])
-      assert.throws(() => createFile(join(folder, name), 'two'), { code: 'conflict' }, name)
+      assert.throws(() => writeNewFile(join(folder, name), 'two'), { code: 'conflict' }, name)
     assert.deepEqual([readFileSync(join(folder, 'a.txt'), 'utf8'), modeOf(join(folder, 'a.txt'))], ['one', 0o644])
     assert.deepEqual(readdirSync(folder), ['a.txt', 'link'])
   })

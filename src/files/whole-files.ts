@@ -52,8 +52,8 @@ export function replaceFile(path: string, content: string | Uint8Array, options:
   })
 }
 
-/** Contract: as `replaceFile`, for a file that is not there; throws `conflict` if something has this name, also a link. */
-export function createFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): void {
+/** Contract: as `replaceFile`, for a new file; throws `conflict` if something has this name, also a link. */
+export function writeNewFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): void {
   orNotWritten(path, () => {
     publishDraft(path, content, options, (draft) => moveToUnused(draft, path))
   })
@@ -101,8 +101,8 @@ export function writeAll(handle: number, content: string | Uint8Array, position:
   }
 }
 
-/** Whether `name` is a draft of a file with this name that is being written, or that a kill left. */
-export const isDraftOf = (name: string, file: string): boolean => processOfDraft(name, file) !== undefined
+/** Whether this is the name of a file that is being written, or that a kill left unfinished. */
+export const isDraft = (name: string): boolean => /^\..+\.\d+-\d+-\d+\.draft$/.test(name)
 
 /** Makes a whole file beside `file` and passes it to `publish`; whatever happens, the draft is gone afterwards. */
 function publishDraft(
@@ -227,7 +227,7 @@ function moveToUnused(draft: string, path: string): void {
 
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
-/** The rename is done: what fails here (Windows cannot open a folder) must not look like a file that was not written. */
+/** The rename is done: what fails here (Windows cannot open a folder) must not look like a failed write. */
 function flushFolder(path: string): void {
   try {
     const handle = openSync(path, 'r')

@@ -1,9 +1,9 @@
 /** The files of a run's trace: `manifest.json`, `events.jsonl`, `steps.jsonl` in a folder named by the run's id. */
 
-import { closeSync, mkdirSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { TirelessError } from '../domain/error.ts'
+import { replaceFile, writeAll } from '../files/whole-files.ts'
 import type { TraceManifest } from './manifest.ts'
 
 export const TRACE_FILES = { manifest: 'manifest.json', events: 'events.jsonl', steps: 'steps.jsonl' } as const
@@ -53,7 +53,7 @@ export function lineBufferFor(file: string): LineBuffer {
       const fd = openSync(file, isCreated ? 'r+' : 'w', 0o600)
       try {
         const bytes = Buffer.from(pending)
-        for (let from = 0; from < bytes.length; ) from += writeSync(fd, bytes, from, bytes.length - from, size + from)
+        writeAll(fd, bytes, size)
         size += bytes.length
         pending = ''
         isCreated = true
@@ -68,13 +68,12 @@ export function lineBufferFor(file: string): LineBuffer {
 }
 
 /** Contract: creates a file that only its owner can read. */
-export function writePage(file: string, page: string): Promise<void> {
-  return writeFile(file, page, { mode: 0o600 })
+export function writePage(file: string, page: string): void {
+  replaceFile(file, page)
 }
 
-/** Contract: replaces the file atomically. */
 export function writeTraceManifest(folder: string, manifest: TraceManifest): void {
-  const file = join(folder, TRACE_FILES.manifest)
-  writeFileSync(`${file}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  const text = `${JSON.stringify(manifest, null, 2)}\n`
+  // The records can make it again.
+  replaceFile(join(folder, TRACE_FILES.manifest), text, { mode: 0o600, isFlushed: false })
 }

@@ -94,7 +94,9 @@ function isPackage(specifier: string, name: string): boolean {
 function patternOf(look: string): RegExp {
   const words = look.replaceAll('()', ' ( )').split(/(\.|\s+|\(|\))/)
   const parts = words.filter((word) => word.trim() !== '').map((word) => word.replace(/[.()$]/g, '\\$&'))
-  return new RegExp(`(?<![.\\w$])${parts.join('\\s*')}(?![\\w$])`, 'g')
+  // A look that starts with a dot is a method, of whatever object.
+  const before = look.startsWith('.') ? '' : '(?<![.\\w$])'
+  return new RegExp(`${before}${parts.join('\\s*')}(?![\\w$])`, 'g')
 }
 
 function effects(path: string, source: string, { entries }: Rules): readonly string[] {

@@ -112,6 +112,25 @@ describe('the checker', () => {
     assertOnly(check({ 'ports/x.ts': `import { scheduler } from 'node:timers/promises'` }), /timers belongs to/)
   })
 
+  it('finds files that are written, renamed or truncated outside the owners', () => {
+    const wholly = ['writeSync(1, text)', 'writeFileSync(file, text)', 'writeFile(file, text)', 'appendFileSync(a, b)']
+    const methods = ['handle.writeFile(text)', 'open(file).appendFile(text)', 'handle?.createWriteStream()']
+    for (const call of [...wholly, ...methods])
+      assertOnly(
+        check({ 'app/x.ts': `export const f = () => ${call}` }),
+        /^app\/x\.ts:1 uses .*; files written whole or not at all belongs to files\//,
+      )
+    for (const call of ['renameSync(a, b)', 'rename(a, b)', 'cpSync(a, b)', 'copyFileSync(a, b)', 'ftruncateSync(1)'])
+      assertOnly(
+        check({ 'app/x.ts': `export const f = () => ${call}` }),
+        /^app\/x\.ts:1 uses .*; files renamed, copied or truncated belongs to files\//,
+      )
+    assert.deepEqual(
+      check({ 'files/x.ts': 'export const f = () => renameSync(writeSync(1, text), handle.writeFile)' }),
+      [],
+    )
+  })
+
   it('allows them in their owners, in comments, strings and tests, and as members of an object', () => {
     assert.deepEqual(
       check({
@@ -200,7 +219,7 @@ export { g }
   })
 
   it('finds a name in the table that has no row', () => {
-    const typo = readRules(markdown.replace(/(?<=\| ports, config, prompts.* \| )domain \|/, 'domian |'))
+    const typo = readRules(markdown.replace(/(?<=\| files, ports, prompts.* \| )domain \|/, 'domian |'))
     assert.match(violations(new Map(), typo).join(), /"domian", which has no row/)
   })
 })

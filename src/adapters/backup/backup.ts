@@ -40,11 +40,11 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     const files = [{ path: database, ...(await hashFile(join(dir, database))) }, ...copied.files]
     const { folders, links, skipped } = copied
     await syncFolders(dir, copied)
-    await writeBackupManifest(dir, { schema, created_at, home: root, files, folders, links })
+    writeBackupManifest(dir, { schema, created_at, home: root, files, folders, links })
     return { dir, created_at, files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0), skipped }
   } catch (thrown) {
     for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })
-    if (thrown instanceof TirelessError) throw thrown
+    if (thrown instanceof TirelessError && thrown.code !== 'not_written') throw thrown
     const [what, fix] = ['the backup cannot be written', 'free disk space, or choose another folder']
     throw new TirelessError('store_failed', { what, where: dir, got: String(thrown), fix }, { cause: thrown })
   }

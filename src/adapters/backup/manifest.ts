@@ -1,10 +1,11 @@
 /** manifest.json: the contents of a backup. It is written last, so a folder without it is not a backup. */
 
-import { open, readdir, readFile, rename } from 'node:fs/promises'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { z } from 'zod'
 import { describeMismatch } from '../../domain/describe-issues.ts'
 import { TirelessError } from '../../domain/error.ts'
+import { replaceFile } from '../../files/whole-files.ts'
 
 const BACKUP_MANIFEST = 'manifest.json'
 const VERSION = 1
@@ -69,21 +70,13 @@ export async function listBackups(folder: string, isSecretsFile: (name: string) 
   return found.flat().toSorted((a, b) => b.created_at.localeCompare(a.created_at))
 }
 
-export async function writeBackupManifest(dir: string, manifest: Omit<BackupManifest, 'version'>): Promise<void> {
-  await writeJsonDurably(join(dir, BACKUP_MANIFEST), { version: VERSION, ...manifest })
-  await syncPath(dir)
+export function writeBackupManifest(dir: string, manifest: Omit<BackupManifest, 'version'>): void {
+  writeJson(join(dir, BACKUP_MANIFEST), { version: VERSION, ...manifest })
 }
 
-/** Replaces the file atomically, with fsync. */
-export async function writeJsonDurably(file: string, value: unknown): Promise<void> {
-  const unfinished = `${file}.unfinished`
-  {
-    await using handle = await open(unfinished, 'w', 0o600)
-    await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`)
-    await handle.sync()
-  }
-  await rename(unfinished, file)
-}
+/** Contract: the file is on disk when this returns. */
+export const writeJson = (file: string, value: unknown): void =>
+  replaceFile(file, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
 
 export async function syncPath(path: string): Promise<void> {
   await using handle = await open(path, 'r')

@@ -12,7 +12,7 @@ import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
 import { copyManifestFiles } from './copy-tree.ts'
-import { type BackupManifest, readBackupManifest, syncPath, writeJsonDurably } from './manifest.ts'
+import { type BackupManifest, readBackupManifest, syncPath, writeJson } from './manifest.ts'
 
 interface RestoreOptions {
   /** The home folder. */
@@ -56,7 +56,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   if (resumed?.from === options.dir) return resumed
   await rm(options.staging, { recursive: true, force: true })
   try {
-    await writeJsonDurably(options.noteFile, await prepare(options, await readBackupManifest(options.dir)))
+    writeJson(options.noteFile, await prepare(options, await readBackupManifest(options.dir)))
   } catch (thrown) {
     await rm(options.staging, { recursive: true, force: true })
     if (thrown instanceof TirelessError) throw thrown

@@ -3,8 +3,9 @@
  * into `versions/` of that package's folder. The file `versions/current.json` selects one of them, by a rename.
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { replaceFile } from '../../files/whole-files.ts'
 
 /** In a checkout, `git pull` upgrades the program; only a package has versions. */
 export type Installation =
@@ -105,27 +106,7 @@ export function readSelection(versions: string): Selection | undefined {
   }
 }
 
-/** Contract: all or nothing, also if the machine loses power: the file is replaced by a rename. */
+/** Contract: all or nothing, also if the machine loses power. */
 export function writeSelection(versions: string, selection: Selection): void {
-  const draft = `${selectionFile(versions)}.draft`
-  const file = openSync(draft, 'w', 0o644)
-  try {
-    writeSync(file, `${JSON.stringify(selection, null, 2)}\n`)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(draft, selectionFile(versions))
-  syncFolder(versions)
-}
-
-/** The rename is done: what fails here (Windows cannot open a folder) must not look like a failed switch. */
-function syncFolder(path: string): void {
-  try {
-    const folder = openSync(path, 'r')
-    fsyncSync(folder)
-    closeSync(folder)
-  } catch {
-    // The file system decides when the rename is on disk; until then the old selection holds.
-  }
+  replaceFile(selectionFile(versions), `${JSON.stringify(selection, null, 2)}\n`, { mode: 0o644 })
 }

@@ -1,8 +1,9 @@
 /** The service of a home: a user unit of systemd or an agent of launchd, installed, asked and removed without root. */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
+import { replaceFile } from '../../files/whole-files.ts'
 import { lastWords, type ProgramResult, type RunProgram } from './run-program.ts'
 import { launchdPlist, type ServiceDefinition, serviceName, systemdUnit } from './service-unit.ts'
 
@@ -159,13 +160,11 @@ function refuseOtherSystems(platform: string): void {
   })
 }
 
-/** Written beside and renamed: a manager never reads half a definition. */
 function writeDefinition(file: string, text: string): 'created' | 'updated' | 'unchanged' {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
   if (before === text) return 'unchanged'
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(`${file}.new`, text, { mode: 0o644 })
-  renameSync(`${file}.new`, file)
+  replaceFile(file, text, { mode: 0o644 })
   return before === undefined ? 'created' : 'updated'
 }
 

@@ -220,10 +220,10 @@ describe('an upgrade', () => {
 
   test('a selection that cannot be written leaves the old version, and no folder of the new one', async (t) => {
     const world = new World(t)
-    mkdirSync(join(world.versions, 'current.json.draft'), { recursive: true })
+    mkdirSync(join(world.versions, 'current.json'), { recursive: true })
     assert.ok((await world.upgrade()) instanceof Error)
     world.assertWorks('no selection')
-    assert.deepEqual(readdirSync(world.versions), ['current.json.draft'])
+    assert.deepEqual(readdirSync(world.versions), ['current.json'])
   })
 })
 

@@ -3,8 +3,9 @@
  * Lines are written synchronously without fsync, in 3 µs each. Asynchronous writes would cost the main thread 50 µs.
  */
 
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeAll } from '../../files/whole-files.ts'
 
 interface LogFiles {
   readonly folder: string
@@ -52,7 +53,9 @@ export function createLogAppender(files: LogFiles): LogAppender {
           rotate(files)
           file = openCurrent()
         }
-        file.size += writeAll(file.fd, text)
+        const bytes = Buffer.from(text)
+        writeAll(file.fd, bytes)
+        file.size += bytes.length
       } catch (thrown) {
         close()
         throw thrown
@@ -76,11 +79,4 @@ function lastByte(fd: number, size: number): number | undefined {
   const byte = Buffer.alloc(1)
   readSync(fd, byte, 0, 1, size - 1)
   return byte[0]
-}
-
-/** Loops, because a nearly full disk may accept only some of the bytes. */
-function writeAll(fd: number, text: string): number {
-  const bytes = Buffer.from(text)
-  for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset)
-  return bytes.length
 }

@@ -1,9 +1,10 @@
 /** Writes the folder of a new plugin: manifest, code, and a test that passes. */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
 import type { PluginTemplateKind } from '../../domain/plugin-manifest.ts'
+import { writeNewFile } from '../../files/whole-files.ts'
 
 interface Template {
   readonly registry: string
@@ -133,7 +134,13 @@ export function writeTemplate(
     'resolve-tireless.mjs': resolverText(program),
   }
   mkdirSync(folder, { recursive: true })
-  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
+  try {
+    for (const [file, text] of Object.entries(files)) writeNewFile(join(folder, file), text, { mode: 0o644 })
+  } catch (thrown) {
+    // A half-made folder would refuse the next attempt.
+    rmSync(folder, { recursive: true })
+    throw thrown
+  }
   return Object.keys(files).map((file) => join(folder, file))
 }
 

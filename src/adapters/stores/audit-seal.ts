@@ -8,8 +8,9 @@
  * reports them.
  */
 
-import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import { TirelessError } from '../../domain/error.ts'
+import { replaceFile, writeAll } from '../../files/whole-files.ts'
 import type { AuditHead, AuditKey, AuditSeal } from '../../ports/audit.ts'
 import type { BatchOutcome, OpResults, Store } from '../../ports/store.ts'
 import type { EncodedBatch } from './encode-batch.ts'
@@ -56,7 +57,7 @@ export class AuditSealWriter {
     const last = await readLastHead(reader)
     const { key } = seal.key() ?? createKeyFile(keyFile, { key: newKey(), since: last.n + 1 })
     const head = readHead(seal)
-    if (head === undefined) writeNew(headFile, formatHead(last))
+    if (head === undefined) replaceFile(headFile, formatHead(last), { mode: 0o600 })
     const isBehind = head && head.n < last.n && (await readHash(reader, head.n)) === head.hash
     const writer = new AuditSealWriter(key, options, head === undefined || isBehind ? last : head, reader)
     if (isBehind) writer.#write()
@@ -100,7 +101,7 @@ export class AuditSealWriter {
       // If the head file was removed, it is not created again here, so that the owner notices; the next start creates
       // it.
       this.#handle ??= openSync(this.#headFile, constants.O_WRONLY)
-      writeSync(this.#handle, formatHead(this.#head), 0, 'latin1')
+      writeAll(this.#handle, formatHead(this.#head), 0)
     } catch {
       this.#head = null
     }
@@ -139,7 +140,7 @@ async function readHash(reader: Pick<Store, 'audit'>, n: number): Promise<string
 const formatHead = ({ n, hash }: AuditHead): string => `${JSON.stringify({ n, hash }).padEnd(HEAD_CHARS - 1)}\n`
 
 function createKeyFile(file: string, key: AuditKey): AuditKey {
-  writeNew(file, `${JSON.stringify(key)}\n`)
+  replaceFile(file, `${JSON.stringify(key)}\n`, { mode: 0o600 })
   return key
 }
 
@@ -147,20 +148,6 @@ function createKeyFile(file: string, key: AuditKey): AuditKey {
 export function noteSharedRecords(keyFile: string, until: number): void {
   const key = readJsonFile(keyFile, validateKey)
   if (key && until > (key.shared_until ?? 0)) createKeyFile(keyFile, { ...key, shared_until: until })
-}
-
-/** Contract: a kill leaves no half-written file; the file has its final mode from the start. */
-function writeNew(file: string, text: string): void {
-  const draft = `${file}.draft`
-  rmSync(draft, { force: true })
-  const handle = openSync(draft, 'wx', 0o600)
-  try {
-    writeSync(handle, text)
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
-  renameSync(draft, file)
 }
 
 const validateKey = (value: Partial<AuditKey> | null): AuditKey | undefined =>

@@ -1,7 +1,8 @@
 /** The access token of a home: a secret in a file that only the owner can read, created if missing. */
 
-import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { TirelessError } from '../../domain/error.ts'
+import { writeNewFile } from '../../files/whole-files.ts'
 
 /** In characters. A shorter token could be guessed; the owner may choose a longer one. */
 const MIN_LENGTH = 32
@@ -50,14 +51,7 @@ function readToken(file: string): string | undefined {
   }
 }
 
-/** Creates the file with its final mode, so other users can never open it. */
 function createToken(file: string, token: string): string {
-  const fd = openSync(file, 'wx', 0o600)
-  try {
-    writeSync(fd, `${token}\n`)
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
+  writeNewFile(file, `${token}\n`)
   return token
 }

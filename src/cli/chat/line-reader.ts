@@ -1,6 +1,7 @@
 /** Lines and messages: a backslash at the end continues a message, lines that arrive together are one message. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { replaceFile } from '../../files/whole-files.ts'
 
 /** Lines in the history file. */
 const MAX_HISTORY = 500
@@ -35,6 +36,6 @@ export function readHistory(file: string): string[] {
 export function writeHistory(file: string, newestFirst: readonly string[]): void {
   try {
     const lines = newestFirst.slice(0, MAX_HISTORY).toReversed()
-    writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 })
+    replaceFile(file, `${lines.join('\n')}\n`, { mode: 0o600, isFlushed: false })
   } catch {}
 }

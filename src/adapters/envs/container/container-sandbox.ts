@@ -5,9 +5,10 @@
  */
 
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
+import { replaceFile } from '../../../files/whole-files.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Launch, Launcher, LaunchRequest } from '../host/launcher.ts'
 import type { ProcessTable } from '../host/process-table.ts'
@@ -122,7 +123,7 @@ async function launcherIn(engine: ContainerEngine, { image, folder }: ContainerO
   const guardOf = createGuards(quarantineFolder(folder), isMountable)
   const bashEnvFile = join(folder, 'container-bash-env')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
+  replaceFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600, isFlushed: false })
   const filter = engine.defaultProfile === undefined ? undefined : await writeProfile(folder, engine.defaultProfile)
   return async (wanted) => {
     const { root, folder: call, command, env, network, readOnly, input = false, seenAt = root } = wanted
@@ -165,7 +166,7 @@ async function writeProfile(folder: string, profile: string): Promise<string | u
   const file = join(folder, 'container-filter.json')
   const text = await readFile(profile, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  await writeFile(file, restrictProfile(text), { mode: 0o600 })
+  replaceFile(file, restrictProfile(text), { mode: 0o600, isFlushed: false })
   return file
 }
 

@@ -1,8 +1,9 @@
 /** How a command is started: by a plain shell of this machine, or by another launcher such as the sandbox. */
 
 import { accessSync, constants, statSync } from 'node:fs'
-import { type FileHandle, writeFile } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../../../files/whole-files.ts'
 import type { RunOptions } from '../../../ports/env.ts'
 import type { BindMount } from '../sandbox/bubblewrap-command-line.ts'
 
@@ -79,7 +80,7 @@ trap 'pwd -P >&199' EXIT
 
 export const hostLauncher: Launcher = async ({ command, cwd, folder, env }) => {
   const bashEnvFile = join(folder, 'bash-env')
-  await writeFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600 })
+  replaceFile(bashEnvFile, BASH_ENV_TEXT, { mode: 0o600, isFlushed: false })
   const shell = (env.PATH ?? '').split(':').some((at) => isExecutableFile(join(at, 'bash'))) ? 'bash' : '/bin/sh'
   return {
     ...{ argv: [shell, '-c', '--', command], env: { ...env, BASH_ENV: bashEnvFile }, cwd, handles: [] },

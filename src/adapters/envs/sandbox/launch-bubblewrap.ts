@@ -2,11 +2,12 @@
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
+import { replaceFile } from '../../../files/whole-files.ts'
 import { BASH_ENV_TEXT, isExecutableFile, type Launch, type Launcher } from '../host/launcher.ts'
 import { isInside } from '../host/split-path.ts'
 import { type BindMount, bwrapArgs, DEVICES, INNER_HOME, type SandboxLayout } from './bubblewrap-command-line.ts'
@@ -116,7 +117,7 @@ async function makeSharedFiles({ folder, perl = '/usr/bin/perl' }: LauncherOptio
   const devices = identity.uid === 0 ? await makeDevices(join(folder, 'dev')) : undefined
   const program = seccompFilter(process.arch)
   const filter = program && join(folder, 'filter')
-  if (filter) writeFileSync(filter, program)
+  if (filter) replaceFile(filter, program, { mode: 0o644, isFlushed: false })
   // Bash sets its limits in its BASH_ENV script; sh needs them on its command line.
   const hasBash = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'].some(isExecutableFile)
   const shell = hasBash ? ['bash'] : ['/bin/sh', '-c', `${ulimitScript('sh')}exec "$@"`, 'sandbox', 'sh']

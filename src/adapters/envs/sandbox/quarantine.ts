@@ -1,8 +1,9 @@
 /** Moves files that a command must not leave in a workspace to a folder of the home; the files keep their names. */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeNewFile } from '../../../files/whole-files.ts'
 import { errno } from '../host/file-errors.ts'
 import { pathToBytes, pathToText } from './workspace-scan.ts'
 
@@ -24,7 +25,7 @@ export function createQuarantine(folder: string, root: string): Quarantine {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     deleteOldest(folder)
     target = mkdtempSync(join(folder, 'taken-'))
-    writeFileSync(join(target, 'from'), `${root}\n`)
+    writeNewFile(join(target, 'from'), `${root}\n`)
     return target
   }
   return {

@@ -4,8 +4,9 @@
  * removal can also happen after a crash.
  */
 
-import { chmodSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { replaceFile } from '../../../files/whole-files.ts'
 import { filesObeyedByGit } from '../repository/git-obeyed-files.ts'
 import type { BindMount } from './bubblewrap-command-line.ts'
 import { worktreeBinds as bindsBeside, findCommonFolder, gitFolderBinds, readOnlyBind } from './git-mounts.ts'
@@ -49,7 +50,7 @@ export function createGuards(
     const scan = last && last.folders > MAX_SCANNED_TWICE ? last : await scanWorkspace(root)
     const { binds, before } = await planGuard(root, scan, isMountable)
     const note = guardNoteFile(folder)
-    writeFileSync(note, JSON.stringify({ root, before } satisfies GuardNote), { mode: 0o600 })
+    replaceFile(note, JSON.stringify({ root, before } satisfies GuardNote), { isFlushed: false })
     return {
       binds,
       async removeProtected() {

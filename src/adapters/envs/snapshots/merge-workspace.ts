@@ -3,9 +3,10 @@
  * repeated after a kill ends as the first one would have.
  */
 
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { readablePath } from '../../../domain/path-change.ts'
+import { replaceFile } from '../../../files/whole-files.ts'
 import type { MergeResult } from '../../../ports/snapshots.ts'
 import { TreeReader } from './compare-trees.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -91,8 +92,5 @@ async function readPlan(file: string, theirs: string): Promise<MergePlan | undef
 
 async function savePlan(file: string, plan: MergePlan): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const unfinished = `${file}.new`
-  await rm(unfinished, { force: true })
-  await writeFile(unfinished, JSON.stringify(plan), { mode: 0o600 })
-  await rename(unfinished, file)
+  replaceFile(file, JSON.stringify(plan))
 }

@@ -1,8 +1,9 @@
 /** The refs of the repository of snapshots. */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../../../files/whole-files.ts'
 
 /** For each step that wrote, the tree of its snapshot. */
 export class SnapshotRefs {
@@ -18,7 +19,7 @@ export class SnapshotRefs {
 
   write(run_id: string, turn: number, tree: string): void {
     mkdirSync(join(this.#folder, run_id), { recursive: true, mode: 0o700 })
-    writeFileSync(join(this.#folder, run_id, String(turn)), `${tree}\n`)
+    replaceFile(join(this.#folder, run_id, String(turn)), `${tree}\n`)
   }
 
   remove(run_id: string): Promise<void> {

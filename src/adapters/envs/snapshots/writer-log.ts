@@ -3,9 +3,10 @@
  * of the repository say what a step left behind; these lines say what a writer did, and what others did in between.
  */
 
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { appendToFile } from '../../../files/whole-files.ts'
 import type { WriteSpan } from '../../../ports/snapshots.ts'
 
 interface TakenSnapshot {
@@ -33,7 +34,7 @@ export class WriterLog {
     // Two snapshots never have the same time, so that their order is known.
     this.#lastAt = Math.max(taken.at, this.#lastAt + 1)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-    appendFileSync(join(this.#folder, writer), `${JSON.stringify({ ...taken, at: this.#lastAt })}\n`, { mode: 0o600 })
+    appendToFile(join(this.#folder, writer), `${JSON.stringify({ ...taken, at: this.#lastAt })}\n`)
     this.#last.set(place, taken.tree)
   }
 

@@ -9,12 +9,12 @@ import { type ConvertRow, keepRow } from './copy-rows.ts'
 export function rowsOfHome(home: string | undefined, way: 'into' | 'out'): ConvertRow {
   if (home === undefined) return keepRow
   const mark = ` ${home}`
-  const rename = (id: string): string => {
+  const renameKernel = (id: string): string => {
     if (way === 'into') return id.includes(' ') ? id : id + mark
     return id.endsWith(mark) ? id.slice(0, -mark.length) : id
   }
   return ({ name, columns }, row) =>
     name === 'projections'
-      ? row.map((value, i) => (columns[i]?.name === 'kernel_id' ? rename(String(value)) : value))
+      ? row.map((value, i) => (columns[i]?.name === 'kernel_id' ? renameKernel(String(value)) : value))
       : row
 }

@@ -7,10 +7,11 @@
  * start.
  */
 
-import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readFileSync, statSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { TirelessError } from '../../../domain/error.ts'
 import type { LostCommits } from '../../../domain/lost-commits.ts'
+import { writeAll } from '../../../files/whole-files.ts'
 import type { BatchOutcome } from '../../../ports/store.ts'
 import type { EncodedBatch, EncodedOp } from '../encode-batch.ts'
 
@@ -106,7 +107,7 @@ export class CommitNotes {
       while (slots.length > 0) {
         const from = this.#next % SLOTS
         const chunk = slots.splice(0, SLOTS - from)
-        writeSync(this.#handle, chunk.join(''), from * SLOT_BYTES, 'latin1')
+        writeAll(this.#handle, chunk.join(''), from * SLOT_BYTES)
         this.#next += chunk.length
       }
     } catch {

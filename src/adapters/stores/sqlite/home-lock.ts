@@ -3,8 +3,9 @@
  * releases it when the holder dies, also by kill -9, and even if a child of the holder still runs.
  */
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { replaceFile } from '../../../files/whole-files.ts'
 
 export interface LockHolder {
   readonly pid: number
@@ -26,7 +27,7 @@ export function tryLock(file: string, holder: LockHolder): HomeLock | undefined 
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-    writeFileSync(holderFile(file), JSON.stringify(holder), { mode: 0o600 })
+    replaceFile(holderFile(file), JSON.stringify(holder), { mode: 0o600, isFlushed: false })
   } catch (thrown) {
     db.close()
     if (isBusy(thrown)) return undefined
