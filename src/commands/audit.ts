@@ -2,19 +2,29 @@
 
 import { z } from 'zod'
 import { type AuditLink, GENESIS_HASH } from '../domain/audit.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { type AuditHead, type AuditKey, isKeyed, verifyLink } from '../ports/audit.ts'
 import { commitOne, isSharedStore } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 
-/** Adds an action of the owner that raises trust to the audit log. Contract: the record is on disk when it resolves. */
+/**
+ * Adds an action of the owner that raises trust to the audit log. Call it after the action.
+ * Contract: the record is on disk when it resolves; else the error says that the action itself is done.
+ */
 export async function auditOwnerAction(
   { store, clock }: Needs<'store' | 'clock'>,
   what: string,
   details: Readonly<Record<string, Json>>,
 ): Promise<void> {
-  await commitOne(store, [{ op: 'audit', entry: { ts: clock.now(), what, ...details } }])
+  try {
+    await commitOne(store, [{ op: 'audit', entry: { ts: clock.now(), what, ...details } }])
+  } catch (thrown) {
+    const { code, parts } = asTirelessError(thrown)
+    const done = 'the change is made and in effect, but not in the audit log'
+    throw new TirelessError(code, { ...parts, what: `${done}: ${parts.what}` }, { cause: thrown })
+  }
 }
 
 const LINKS_PER_READ = 1000

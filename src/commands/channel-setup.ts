@@ -1,7 +1,7 @@
 /** Sets up channels: adds one with its keys and tests it, removes one. */
 
 import { z } from 'zod'
-import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import type { PeopleText } from '../domain/language.ts'
 import { setNoticeTarget } from '../kernel/notify/notice-target.ts'
@@ -11,6 +11,7 @@ import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { probeChannel } from './lib/probe-channel.ts'
+import { takeBackSecret } from './lib/take-back-secret.ts'
 
 const NAMES = ['lark', 'webhook'] as const
 type Name = (typeof NAMES)[number]
@@ -89,23 +90,27 @@ export const channelsAdd = defineCommand({
         what: `channels.${name} is configured already`,
         fix: `test it: tireless channels test ${name}; or remove it first: tireless channels remove ${name}`,
       })
-    const { replaced } = context.secrets.set(SECRET_NAMES[name], secret, undefined)
-    context.changeConfig([{ path: ['channels', name], value: settings }])
+    const stored = context.secrets.set(SECRET_NAMES[name], secret, undefined)
     try {
-      const tested = untested ? null : await probeChannel(context, name)
-      await auditOwnerAction(context, 'channel', { name, added: true })
-      context.connections.refresh()
-      tell({ kind: 'note', ...NEXT(name) })
-      return { name, tested, next: `tireless channels pair ${name}` }
+      context.changeConfig([{ path: ['channels', name], value: settings }])
+    } catch (thrown) {
+      throw takeBackSecret(context.secrets, stored, thrown)
+    }
+    let tested: string | null
+    try {
+      tested = untested ? null : await probeChannel(context, name)
     } catch (thrown) {
       context.changeConfig([{ path: ['channels', name], value: undefined }])
-      if (!replaced) context.secrets.remove(SECRET_NAMES[name])
-      const { code, message } = asTirelessError(thrown)
+      const { code, message } = takeBackSecret(context.secrets, stored, thrown)
       throw new TirelessError(code, {
         what: `${name} was not added, because its test failed: ${message}`,
         fix: `correct the keys and run it again, or keep it as it is: tireless channels add ${name} --untested`,
       })
     }
+    context.connections.refresh()
+    await auditOwnerAction(context, 'channel', { name, added: true })
+    tell({ kind: 'note', ...NEXT(name) })
+    return { name, tested, next: `tireless channels pair ${name}` }
   },
 })
 

@@ -8,6 +8,7 @@ import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { copyMcpState, mcpStateSchema } from './lib/mcp-shapes.ts'
+import { takeBackSecret } from './lib/take-back-secret.ts'
 import { splitWords } from './lib/words.ts'
 
 const NAME = 'a name of 1 to 40 letters, digits, - or _ that begins with a letter'
@@ -45,20 +46,16 @@ export const mcpAdd = defineCommand({
     const settings = settingsOf(name, key !== undefined, given)
     refuseConfigured(context, name)
     const secret = key === undefined ? undefined : context.secrets.set(secretNameOf(name), key.trim(), undefined)
-    const undo = (): void => {
-      if (secret?.replaced === false) context.secrets.remove(secret.name)
-    }
     try {
       context.changeConfig([{ path: ['mcp_servers', name], value: settings }])
     } catch (thrown) {
-      undo()
-      throw thrown
+      throw secret === undefined ? thrown : takeBackSecret(context.secrets, secret, thrown)
     }
     const state = copyMcpState(await context.mcp.test(name))
     const ok = state.state === 'up'
     if (!ok && !untested) {
       await forgetServer(context, name)
-      undo()
+      if (secret?.replaced === false) context.secrets.remove(secret.name)
       return { ...state, ok, added: false }
     }
     // Not the arguments: they may be secrets.

@@ -6,16 +6,27 @@
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { describeDiskError, TirelessError } from '../domain/error.ts'
 import { replaceFile, writeNewFile } from './whole-files.ts'
 
 /** Of one file. */
 const MAX_VERSIONS = 20
 
 /**
- * Contract: the content of the file is among the versions in `folder` when this returns, as the newest; throws if that
- * is impossible. A content is kept once. Nothing happens if there is no such file.
+ * Contract: the content of the file is among the versions in `folder` when this returns, as the newest; throws
+ * `not_written` if that is impossible. A content is kept once. Nothing happens if there is no such file.
  */
 export function keepVersion(file: string, folder: string): void {
+  try {
+    addVersion(file, folder)
+  } catch (cause) {
+    const { got, fix } = cause instanceof TirelessError ? cause.parts : describeDiskError(cause)
+    const what = 'the file stays as it is, because its present version could not be kept'
+    throw new TirelessError('not_written', { what, where: file, got, fix }, { cause })
+  }
+}
+
+function addVersion(file: string, folder: string): void {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats) return
   const content = readFileSync(file)

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
 import { createFolders } from '../../ports/create-folders.ts'
 import type { ReceivedFiles } from '../../ports/received-files.ts'
-import { errno, pathRefused } from './host/file-errors.ts'
+import { describeSystemError, errno, pathRefused } from './host/file-errors.ts'
 import { createRootedFolders, type OpenFolder } from './host/rooted-folders.ts'
 import { protectionReason } from './protected-names.ts'
 
@@ -33,6 +33,9 @@ async function saveFile(workspace: string, names: readonly string[], bytes: Uint
     await folder.assertInside({ handle, name: `${name}${PART}` })
     await handle.writeFile(bytes)
     await handle.sync()
+  } catch (thrown) {
+    await rm(part, { force: true })
+    throw await describeSystemError(thrown, part, names.join('/'))
   } finally {
     await handle.close()
   }

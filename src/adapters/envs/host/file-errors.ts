@@ -1,7 +1,7 @@
 /** The errors of file operations: a refusal names the path and the reason; system errors become a short message. */
 
 import { lstat } from 'node:fs/promises'
-import { type ErrorParts, TirelessError } from '../../../domain/error.ts'
+import { describeDiskError, type ErrorParts, TirelessError } from '../../../domain/error.ts'
 
 export function pathRefused(
   path: string,
@@ -31,6 +31,16 @@ const REASONS: Readonly<Record<string, string>> = {
 export async function describeSystemError(thrown: unknown, place: string, path: string): Promise<TirelessError> {
   if (thrown instanceof TirelessError) return thrown
   const code = errno(thrown)
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new TirelessError(
+      'not_written',
+      {
+        where: JSON.stringify(path),
+        what: 'the file was not written; nothing in it changed',
+        ...describeDiskError(thrown),
+      },
+      { cause: thrown },
+    )
   const link = code === 'ENOTDIR' && (await lstat(place).catch(() => undefined))?.isSymbolicLink()
   const cause = link ? 'ELOOP' : (code ?? '')
   const reason = REASONS[cause]
