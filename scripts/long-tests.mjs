@@ -22,6 +22,7 @@ export const LONG_TESTS = [
   'test/crash/recovery.test.ts',
   'test/crash/sub-agents.test.ts',
   'test/crash/undo.test.ts',
+  'test/disk/full-disk-sweep.test.ts',
   'test/first-hour.test.ts',
   'test/homes/set-aside.test.ts',
   'test/homes/unreadable.test.ts',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ConfigChange } from '../commands/lib/context.ts'
 import { changeFile, type LoadedConfig, loadConfig, tryFile } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { findVersion } from '../files/kept-versions.ts'
 import { checkRestoreFinished, type HomePaths, versionsOf } from '../home.ts'
 import type { Services } from '../ports/plugin.ts'
 import { createAgentDirectory } from './agent-directory.ts'
@@ -18,9 +19,24 @@ export function readConfig(
   instead: Readonly<Record<string, string>> = {},
 ): LoadedConfig {
   const required = file !== undefined
-  const loaded = loadConfig({ file: file ?? paths.config, required, agents: paths.agents, drafts: instead })
-  refuseBadSchedules(loaded)
-  return loaded
+  try {
+    const loaded = loadConfig({ file: file ?? paths.config, required, agents: paths.agents, drafts: instead })
+    refuseBadSchedules(loaded)
+    return loaded
+  } catch (thrown) {
+    throw Object.keys(instead).length > 0 ? thrown : withKeptVersion(paths, thrown)
+  }
+}
+
+/** A file that is invalid now may be damaged: the error also names its last version that a command replaced. */
+function withKeptVersion(paths: HomePaths, thrown: unknown): unknown {
+  if (!(thrown instanceof TirelessError) || thrown.code !== 'config_invalid') return thrown
+  const [, file] = /^(.+?\.yaml)(?::|$)/.exec(thrown.message) ?? []
+  const kept = file && findVersion(versionsOf(paths, file), () => true)
+  if (!kept) return thrown
+  const earlier = `as it was before the last command that changed it: ${kept}`
+  const fix = thrown.fix === undefined ? `compare it with the file ${earlier}` : `${thrown.fix}; the file ${earlier}`
+  return new TirelessError('config_invalid', { ...thrown.parts, fix }, { cause: thrown })
 }
 
 /** Contract: throws `config_invalid` on a bad configuration. `file`: undefined for `tireless.yaml` of the home. */

@@ -3,11 +3,12 @@
  * the files: full-disk-main.ts FOLDER KIND all|sample. Start it behind OWN_MOUNTS.
  */
 
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { asTirelessError, type TirelessError } from '../../src/domain/error.ts'
 import { COMMANDS, type DiskCommand, prepareHome, prepareWorkspace } from './commands.ts'
+import { compareFiles, type FileChange, readFilesOf } from './home-files.ts'
 import { type DiskKind, fillDisk, mountSmallDisk } from './small-disk.ts'
 
 const KB = 1024
@@ -20,17 +21,7 @@ const [folder = '', kind = 'tmpfs', amount = 'all'] = process.argv.slice(2)
 const disk = join(folder, 'disk')
 const prepared = join(folder, 'prepared')
 
-/** The files that people, commands and agents write; when a secret was set differs in each run. */
-function filesOf(root: string): ReadonlyMap<string, string> {
-  const paths = ['secrets.json', 'tireless.yaml', 'token', '*.md', 'agents/**', 'kernels/**', 'plugins/**']
-  const found = globSync(paths, { cwd: root }).filter((path) => statSync(join(root, path)).isFile())
-  const names = found.filter((path) => !/(^|\/)\.[^/]*$/.test(path)).toSorted()
-  return new Map(
-    names.map((path) => [path, readFileSync(join(root, path), 'utf8').replaceAll(/"set_at": "[^"]*"/g, '"set_at"')]),
-  )
-}
-
-export interface CaseResult {
+export interface CaseResult extends FileChange {
   readonly command: string
   readonly free_kb: number | null
   /** Whether the command, or the tool of the run, said that it worked. */
@@ -39,8 +30,6 @@ export interface CaseResult {
   readonly worked: boolean | null
   readonly code: string | null
   readonly message: string
-  readonly files: 'old' | 'new' | 'mixed' | 'wrong'
-  readonly differs: readonly string[]
 }
 
 async function runCase(command: DiskCommand, free: number | null, after?: ReadonlyMap<string, string>) {
@@ -52,7 +41,7 @@ async function runCase(command: DiskCommand, free: number | null, after?: Readon
   if (isRun) prepareWorkspace(workspace)
   const watched = isRun ? workspace : home
   const app = await createApp({ home, model: command.model?.() })
-  const before = filesOf(watched)
+  const before = readFilesOf(watched)
   const empty = free === null ? () => {} : fillDisk(disk, free)
   let error: TirelessError | undefined
   let output: unknown
@@ -63,20 +52,14 @@ async function runCase(command: DiskCommand, free: number | null, after?: Readon
   } finally {
     empty()
   }
-  const now = filesOf(watched)
+  const now = readFilesOf(watched)
   const worked = error === undefined && command.hasWorked ? await command.hasWorked(app, output) : null
   await app.close()
-  const expected = after ?? now
-  const paths = [...new Set([...before.keys(), ...expected.keys(), ...now.keys()])]
-  const isOld = (path: string): boolean => now.get(path) === before.get(path)
-  const isNew = (path: string): boolean => now.get(path) === expected.get(path)
-  const wrong = paths.filter((path) => !isOld(path) && !isNew(path))
-  const files = wrong.length > 0 ? 'wrong' : paths.every(isNew) ? 'new' : paths.every(isOld) ? 'old' : 'mixed'
   const result: CaseResult = {
     ...{ command: command.title, free_kb: free === null ? null : free / KB },
     ...{ said: isRun ? worked === true : error === undefined, worked: isRun ? null : worked },
-    ...{ code: error?.code ?? null, message: error?.message ?? '', files },
-    differs: wrong.length > 0 ? wrong : paths.filter((path) => !isOld(path)),
+    ...{ code: error?.code ?? null, message: error?.message ?? '' },
+    ...compareFiles(before, now, after ?? now),
   }
   return { result, now }
 }

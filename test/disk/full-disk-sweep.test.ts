@@ -1,7 +1,9 @@
-/** Every command that writes files of a home, with 26 sizes of free space, on two file systems. */
+/** Every command that writes files of a home: 26 sizes of free space on two file systems, and a kill at each change. */
 
 import { test } from 'node:test'
+import { COMMANDS } from './commands.ts'
 import { checkCases } from './run-cases.ts'
+import { checkKills } from './run-kills.ts'
 import { whyNoDisk } from './small-disk.ts'
 
 for (const kind of ['tmpfs', 'ext4'] as const)
@@ -12,3 +14,8 @@ for (const kind of ['tmpfs', 'ext4'] as const)
     },
     (t) => checkCases(t, kind, 'all'),
   )
+
+const inHome = COMMANDS.filter(({ disk }) => disk === undefined).map(({ title }) => title)
+
+test('E11: a kill at any change of a file leaves each file wholly old or wholly new, and the home works', (t) =>
+  checkKills(t, inHome, 1))

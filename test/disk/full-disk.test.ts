@@ -1,7 +1,8 @@
-/** Commands and agents write on a disk that is nearly full. `npm run proofs` tries all sizes (full-disk-sweep.test.ts). */
+/** Commands and agents write on a nearly full disk, or are killed. full-disk-sweep.test.ts tries all cases. */
 
 import { test } from 'node:test'
 import { checkCases } from './run-cases.ts'
+import { checkKills } from './run-kills.ts'
 import { whyNoDisk } from './small-disk.ts'
 
 test(
@@ -11,3 +12,6 @@ test(
   },
   (t) => checkCases(t, 'tmpfs', 'sample'),
 )
+
+test('E11: a kill in the middle of a write leaves each file wholly old or wholly new, and the home works', (t) =>
+  checkKills(t, ['secrets set'], 4))
