@@ -21,7 +21,7 @@ import { call, commandLine, setSecrets } from './support/secret-fixtures.ts'
 /** Occurrences of the needles in files below a folder, except in the secrets file itself. */
 function filesContaining(folder: string, needles: readonly string[]): readonly string[] {
   return globSync('**', { cwd: folder })
-    .filter((path) => path !== 'secrets.json' && lstatSync(join(folder, path)).isFile())
+    .filter((path) => !/^secrets\.(json$|versions\/)/.test(path) && lstatSync(join(folder, path)).isFile())
     .flatMap((path) => {
       const bytes = readFileSync(join(folder, path))
       return needles.filter((needle) => bytes.includes(needle)).map((needle) => `${path}: ${needle.slice(0, 40)}`)

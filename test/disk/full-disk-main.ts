@@ -1,6 +1,6 @@
 /**
  * Runs commands in a home, or runs in a workspace, on a disk with little space left, and prints per case what became of
- * the files: full-disk-main.ts FOLDER KIND all|sample. Start it behind OWN_MOUNTS.
+ * the files: full-disk-main.ts FOLDER KIND all|sample [COMMAND]. Start it behind OWN_MOUNTS.
  */
 
 import { cpSync, mkdirSync, rmSync, writeSync } from 'node:fs'
@@ -17,7 +17,7 @@ const FREE = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32, 36, 40
 /** One per command, for a quick look. */
 const SAMPLE = [12, 4, 20, 8, 16, 28, 0]
 
-const [folder = '', kind = 'tmpfs', amount = 'all'] = process.argv.slice(2)
+const [folder = '', kind = 'tmpfs', amount = 'all', only] = process.argv.slice(2)
 const disk = join(folder, 'disk')
 const prepared = join(folder, 'prepared')
 
@@ -74,7 +74,7 @@ mountSmallDisk(kind as DiskKind, disk)
 await prepareHome(prepared)
 for (const [at, command] of COMMANDS.entries()) {
   const sizes = sizesFor(at)
-  if (sizes.length === 0) continue
+  if (sizes.length === 0 || (only !== undefined && command.title !== only)) continue
   const roomy = await runCase(command, null)
   for (const { result } of [roomy, ...(await runAll(command, sizes, roomy.now))])
     writeSync(1, `${JSON.stringify(result)}\n`)

@@ -82,7 +82,7 @@ class KernelDocuments implements ManagedDocuments {
         checkDocumentText(name, text)
         if (latest?.text === text) return latest
         if (!(await this.#versions.add(name, latest, text, by))) continue
-        const { latest: written } = await this.#settle(name)
+        const { latest: written } = await this.#settleAdded(name)
         if (written) return written
       }
       throw new TirelessError('conflict', {
@@ -92,6 +92,17 @@ class KernelDocuments implements ManagedDocuments {
         fix: 'see who writes it with `tireless state log`',
       })
     })
+
+  /** After a new version: what fails here must not read as if the version were not there. */
+  async #settleAdded(name: DocumentName): Promise<SyncResult> {
+    try {
+      return await this.#settle(name)
+    } catch (thrown) {
+      const { code, parts } = asTirelessError(thrown)
+      const done = `the new version of ${name} is stored and in effect, but its file may follow later`
+      throw new TirelessError(code, { ...parts, what: `${done}: ${parts.what}` }, { cause: thrown })
+    }
+  }
 
   async seed(name: DocumentName, text: string): Promise<Document> {
     const by = { author: 'system', reason: 'seed' }
