@@ -26,10 +26,9 @@ import type { Json } from './domain/json.ts'
 export { capsFromBudget as capsOf, hasMoneySettings as mindsMoney } from './config/caps.ts'
 export {
   editConfigFile as changeFile,
-  editYaml as edited,
-  keyInFile,
   tryConfigFile as tryFile,
 } from './config/edit-file.ts'
+export { editYaml as edited, keyInFile, yamlTextAt } from './config/edit-yaml.ts'
 export { defaultHome, environment, userFolder } from './config/environment.ts'
 export { expandVariables } from './config/expand-env.ts'
 export type { SecretText } from './config/redacted-values.ts'

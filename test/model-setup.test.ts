@@ -105,7 +105,8 @@ test('E13: models set chooses by role and refuses unknown models; a provider in 
   await assert.rejects(app.run('models set', { role: 'planner', model: 'other/a,other/b' }), /expected one model/)
   await assert.rejects(app.run('models remove', { name: 'anthropic' }), /in use for anthropic\/scripted/)
   await app.run('models set', { role: 'default', model: 'none' })
-  assert.deepEqual(await app.run('models remove', { name: 'anthropic' }), { name: 'anthropic', secret_removed: true })
+  const removed = await app.run('models remove', { name: 'anthropic' })
+  assert.deepEqual({ ...removed, kept: '' }, { name: 'anthropic', secret_removed: true, secrets_left: [], kept: '' })
   assert.deepEqual((await app.run('secrets list', {})).items, [])
 })
 

@@ -32,9 +32,12 @@ describe('one agent on the command line', () => {
     assert.equal(asked.exit, 2)
     assert.match(asked.stderr, /confirmation_needed: .*noter.*will be deleted.*agent delete noter --yes/)
     const deleted = await tireless(home, 'agent', 'delete', 'noter', '--yes')
-    assert.match(deleted.stdout, /past runs are kept.*\n.*agent\.yaml\.deleted\n.*workspaces\/noter\n/)
+    assert.match(
+      deleted.stdout,
+      /past runs are kept.*\n.*agents\/\.deleted\/noter\n.*workspaces\/noter\nBring it back:\n {2}mv /,
+    )
     assert.ok(existsSync(join(home, 'workspaces/noter/note.txt')))
-    assert.ok(existsSync(join(home, 'agents/noter/agent.yaml.deleted')))
+    assert.ok(existsSync(join(home, 'agents/.deleted/noter/agent.yaml')))
     assert.equal((await tirelessJson<{ items: unknown[] }>(home, 'agent', 'list')).items.length, 0)
     assert.equal((await tireless(home, 'agent', 'show', 'noter')).exit, 1)
     assert.match((await tireless(home, 'queue', 'list')).stdout, /noter +done/)
@@ -46,7 +49,8 @@ describe('one agent on the command line', () => {
     const app = await openApp(t, { yaml })
     await app.run('schedule add', { agent: 'one', every: '1h', id: 'hourly' })
     const { kept, schedules_removed } = await app.run('agent delete', { id: 'one', yes: true })
-    assert.deepEqual({ file: kept.file, schedules_removed }, { file: null, schedules_removed: ['hourly'] })
+    assert.deepEqual(schedules_removed, ['hourly'])
+    assert.equal(readFileSync(kept.file, 'utf8'), '# first\n{ agent_id: one, prompt: x }\n')
     assert.deepEqual(
       (await app.run('agent list', {})).items.map(({ agent_id }) => agent_id),
       ['two'],

@@ -63,6 +63,18 @@ describe('a service', { skip: ON_LINUX }, () => {
     assert.match(readFileSync(first.file, 'utf8'), /^TimeoutStopSec=110s$/m)
   })
 
+  test('I7: a definition that its owner changed is kept by install and uninstall, which say where', async (t) => {
+    const { service, json } = machine(t)
+    const { file } = await json('install')
+    for (const [nth, command] of ['install', 'uninstall'].entries()) {
+      writeFileSync(file, `# mine ${nth}\n`)
+      const { stdout } = await service(command)
+      const [, copy = ''] = /The definition as it was before: (.*)\n/.exec(stdout) ?? []
+      assert.equal(readFileSync(copy, 'utf8'), `# mine ${nth}\n`)
+    }
+    assert.equal(readFileSync(`${file}.before-1`, 'utf8'), '# mine 0\n')
+  })
+
   test('uninstall stops and removes it, leaves the home alone and says so', async (t) => {
     const { home, service, json, calls } = machine(t)
     const { file, name } = await json('install')

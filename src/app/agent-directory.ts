@@ -1,35 +1,35 @@
 /** Agents and their files, for commands: lists them, adds one, changes the files that define one. */
 
-import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { AgentDirectory, AgentDocument } from '../commands/lib/agent-directory.ts'
 import type { ConfigChange } from '../commands/lib/context.ts'
 import { noSuchAgent } from '../commands/lib/no-such-agent.ts'
-import { type LoadedConfig, withNewAgent } from '../config.ts'
+import { type LoadedConfig, withNewAgent, yamlTextAt } from '../config.ts'
 import type { Agent } from '../domain/agent.ts'
 import type { Json } from '../domain/json.ts'
-import { keepVersion } from '../files/kept-versions.ts'
 import { replaceFile } from '../files/whole-files.ts'
-import { type HomePaths, versionsOf } from '../home.ts'
+import { deletedAgentFolder, moveAgentFiles, moveAgentFolder, writeAgentCopy } from './deleted-agents.ts'
 
 interface ConfigEditor {
-  /** Contract: edits a file and applies it; throws if the result is invalid. */
-  change(file: string, changes: readonly ConfigChange[]): void
+  /** Contract: edits a file and applies it; throws if the result is invalid. Returns the copy of the file before. */
+  change(file: string, changes: readonly ConfigChange[]): string | null
   /** Contract: throws what `change` would throw; the configuration as it would be. Changes nothing. */
   tryChange(file: string, changes: readonly ConfigChange[]): LoadedConfig
   /** Contract: reads the files again. */
   reload(): void
   /** Contract: reads the files without applying them. */
   read(): LoadedConfig
+  /** Contract: the path of a copy of the file as it is; null if there is none. */
+  keep(file: string): string | null
 }
 
 export function createAgentDirectory(
-  paths: HomePaths,
+  folder: string,
   configFile: string,
   loaded: () => LoadedConfig,
-  { change, tryChange, reload, read }: ConfigEditor,
+  { change, tryChange, reload, read, keep }: ConfigEditor,
 ): AgentDirectory {
-  const folder = paths.agents
   const placeChanges = (id: string, changes: readonly ConfigChange[]): [string, readonly ConfigChange[]] => {
     const { file, path: above } = entryOf(readOr(loaded), id)
     return [file ?? configFile, changes.map(({ path, value }) => ({ path: [...above, ...path], value }))]
@@ -48,7 +48,10 @@ export function createAgentDirectory(
       return config.kernel.agents.map((agent, at) => ({ agent, file: roster[at]?.file ?? configFile }))
     },
     onDisk: (id) => agentIn(read(), id),
-    add: (id, keys) => withNewAgent(folder, id, (file) => change(file, keyChanges(keys))),
+    add: (id, keys) =>
+      withNewAgent(folder, id, (file) => {
+        change(file, keyChanges(keys))
+      }),
     tryAdd(id, keys) {
       let agent: Agent | undefined
       const describe = (file: string): void => {
@@ -59,21 +62,35 @@ export function createAgentDirectory(
     },
     change(id, changes) {
       const [file, placed] = placeChanges(id, changes)
-      change(file, placed)
-      return file
+      return change(file, placed)
     },
     tryChange(id, changes) {
       const [file, placed] = placeChanges(id, changes)
       return { agent: agentIn(tryChange(file, placed), id), file }
     },
+    filesLeft: (id) => (/[/\\]|^\./.test(id) ? [] : namesIn(join(folder, id))),
     remove(id) {
-      const { file, path } = entryOf(loaded(), id)
-      if (file === null) change(configFile, [{ path: [...path], value: undefined }])
-      else renameSync(file, `${file}.deleted`)
+      // As the files say it now, not as they were read: the place in a list may be another one.
+      const { file, path } = entryOf(read(), id)
+      const [own, kept] = [join(folder, id), deletedAgentFolder(folder, id)]
+      if (file !== null) {
+        moveAgentFolder(own, kept)
+        reload()
+        return { kept, own, before: null }
+      }
+      writeAgentCopy(kept, yamlTextAt(readFileSync(configFile, 'utf8'), path))
+      let before: string | null
+      try {
+        before = change(configFile, [{ path: [...path], value: undefined }])
+      } catch (thrown) {
+        rmSync(kept, { recursive: true })
+        throw thrown
+      }
+      moveAgentFiles(own, kept)
       reload()
-      return file === null ? null : `${file}.deleted`
+      return { kept, own, before }
     },
-    ...agentDocuments(paths, { read, reload }),
+    ...agentDocuments(folder, { read, reload, keep }),
   }
 }
 
@@ -96,10 +113,10 @@ function agentIn(loaded: LoadedConfig, id: string): Agent {
 }
 
 function agentDocuments(
-  paths: HomePaths,
-  { read, reload }: Pick<ConfigEditor, 'read' | 'reload'>,
+  folder: string,
+  { read, reload, keep }: Pick<ConfigEditor, 'read' | 'reload' | 'keep'>,
 ): Pick<AgentDirectory, 'documents' | 'writeDocument'> {
-  const fileOf = (id: string, name: AgentDocument): string => join(paths.agents, id, name)
+  const fileOf = (id: string, name: AgentDocument): string => join(folder, id, name)
   return {
     documents: (id) => ({
       'role.md': readOrNull(fileOf(id, 'role.md')),
@@ -109,11 +126,12 @@ function agentDocuments(
       // Nothing is written while the configuration is invalid: `reload` would refuse it afterwards.
       read()
       const file = fileOf(id, name)
+      const kept = keep(file)
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-      keepVersion(file, versionsOf(paths, file))
       if (text === '') rmSync(file, { force: true })
       else replaceFile(file, text)
       reload()
+      return kept
     },
   }
 }
@@ -126,3 +144,5 @@ function readOrNull(file: string): string | null {
     throw thrown
   }
 }
+
+const namesIn = (folder: string): readonly string[] => (existsSync(folder) ? readdirSync(folder).toSorted() : [])

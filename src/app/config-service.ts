@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ConfigChange } from '../commands/lib/context.ts'
 import { changeFile, type LoadedConfig, loadConfig, tryFile } from '../config.ts'
 import { asTirelessError, TirelessError } from '../domain/error.ts'
-import { findVersion } from '../files/kept-versions.ts'
+import { findVersion, keepVersion } from '../files/kept-versions.ts'
 import { checkRestoreFinished, type HomePaths, versionsOf } from '../home.ts'
 import type { Services } from '../ports/plugin.ts'
 import { createAgentDirectory } from './agent-directory.ts'
@@ -58,10 +58,14 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
     stamp = stampNow()
     refused = null
   }
-  const change = (changed: string, changes: readonly ConfigChange[]): void => {
+  const keep = (changed: string): string | null => keepVersion(changed, versionsOf(paths, changed))
+  const change = (changed: string, changes: readonly ConfigChange[]): string | null => {
     const versions = versionsOf(paths, changed)
-    changeFile({ file: changed, changes, versions }, (text) => readConfig(paths, file, { [changed]: text }))
+    const kept = changeFile({ file: changed, changes, versions }, (text) =>
+      readConfig(paths, file, { [changed]: text }),
+    )
     reload()
+    return kept
   }
   const tryChange = (changed: string, changes: readonly ConfigChange[]): LoadedConfig =>
     tryFile({ file: changed, changes }, (text) => readConfig(paths, file, { [changed]: text }))
@@ -86,7 +90,7 @@ export function createConfigService(paths: HomePaths, file: string | undefined):
       }
     },
     change: (changes) => change(target, changes),
-    roster: createAgentDirectory(paths, target, () => current, { change, tryChange, reload, read }),
+    roster: createAgentDirectory(paths.agents, target, () => current, { change, tryChange, reload, read, keep }),
   }
 }
 

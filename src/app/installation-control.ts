@@ -154,19 +154,19 @@ function serviceControl(options: InstallationOptions, create: () => Service): Se
       const service = create()
       const before = await service.state()
       const holder = before.running ? undefined : liveHolder(options.paths)
-      const { change, problem } = await service.install()
-      const notes = [...installNotes(service, problem, holder), ...keyNotes(service)]
+      const { change, kept, problem } = await service.install()
+      const notes = [...keptNotes(kept), ...installNotes(service, problem, holder), ...keyNotes(service)]
       return { ...(await report(service, notes)), change }
     },
     async uninstall() {
       const service = create()
-      const removed = await service.uninstall()
+      const { removed, kept: copy } = await service.uninstall()
       const { root } = options.paths
       const kept = {
         text: `Your data stays in ${root}; delete that folder yourself if you want.`,
         zh: `您的数据仍在 ${root}；如需删除，请自行删除该目录。`,
       }
-      return { ...(await report(service, [kept])), removed }
+      return { ...(await report(service, [...keptNotes(copy), kept])), removed }
     },
     async status() {
       const service = create()
@@ -182,6 +182,10 @@ const NOT_INSTALLED: PeopleText = {
   text: 'Not installed. To run at login: tireless service install',
   zh: '没有安装。要在登录时运行：tireless service install',
 }
+
+/** The definition may have been changed by its owner. */
+const keptNotes = (copy: string | null): PeopleText[] =>
+  copy === null ? [] : [{ text: `The definition as it was before: ${copy}`, zh: `之前的服务定义：${copy}` }]
 
 const silentNote = ({ startCommand }: Service): PeopleText => ({
   text: `The service manager does not answer here. Later: ${startCommand}`,

@@ -119,6 +119,49 @@ function createVault(host: PluginHost, stored: HomeSecrets, redactor: Redactor):
       stored.remove(name)
       return entry
     },
+    ...partSecrets(
+      stored,
+      redactor,
+      () => iso(clock.now()),
+      (name) => findUses(name, config.loaded),
+    ),
+  }
+}
+
+/** Secrets that commands store for a part of the configuration. A command touches no other secret. */
+function partSecrets(
+  stored: HomeSecrets,
+  redactor: Redactor,
+  now: () => string,
+  usesOf: (name: string) => readonly string[],
+): Pick<SecretVault, 'nameFor' | 'setFor' | 'removeFor'> {
+  const isOf = (part: string, key: string): boolean => key === part || key.startsWith(`${part}.`)
+  const namesOf = (part: string): readonly string[] =>
+    stored.names().filter((name) => stored.find(name)?.made_for === part)
+  return {
+    nameFor(part, wanted) {
+      const isUsedElsewhere = (name: string): boolean => usesOf(name).some((key) => !isOf(part, key))
+      const own = namesOf(part).find((name) => !isUsedElsewhere(name))
+      if (own !== undefined) return own
+      const numbered = (nth: number): string => (nth === 1 ? wanted : `${wanted}_${nth}`)
+      let nth = 1
+      while (stored.find(numbered(nth)) !== undefined || isUsedElsewhere(numbered(nth))) nth += 1
+      return numbered(nth)
+    },
+    setFor(part, name, value) {
+      checkSecret(name, value)
+      const before = stored.find(name)
+      if (before !== undefined && before.made_for !== part)
+        throw new TirelessError('conflict', { what: 'another secret has this name', got: name, fix: 'run it again' })
+      redactor.addSecret(name, value)
+      stored.set(name, { value, set_at: now(), to: [], made_for: part })
+      return () => (before === undefined ? stored.remove(name) : stored.set(name, before))
+    },
+    removeFor(part, referred) {
+      const removed = namesOf(part).filter((name) => usesOf(name).length === 0)
+      for (const name of removed) stored.remove(name)
+      return { removed, stays: referred.filter((other) => stored.find(other) !== undefined) }
+    },
   }
 }
 
@@ -162,7 +205,7 @@ function findUses(name: string, { config }: LoadedConfig): readonly string[] {
     } else if (typeof value === 'object' && value !== null)
       for (const [key, child] of Object.entries(value)) visit(child, path === '' ? key : `${path}.${key}`)
   }
-  visit({ models: config.models, mcp_servers: config.mcp_servers, channels: config.channels }, '')
+  visit(config, '')
   return keys
 }
 

@@ -66,8 +66,8 @@ interface ConfigService {
   refused(): string | null
   /** Path of the file, whether or not it exists. */
   readonly file: string
-  /** Contract: changes the file and applies it; on `config_invalid` nothing changes. */
-  change(changes: readonly ConfigChange[]): void
+  /** Contract: changes the file and applies it; on `config_invalid` nothing changes. Returns the copy of it before. */
+  change(changes: readonly ConfigChange[]): string | null
   readonly roster: AgentDirectory
 }
 

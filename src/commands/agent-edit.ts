@@ -19,6 +19,7 @@ import {
   watchEntry,
 } from './lib/agent-keys.ts'
 import { revisionOf } from './lib/agent-revision.ts'
+import { tellKept } from './lib/bring-back.ts'
 import { defineCommand } from './lib/command.ts'
 import type { ConfigChange, Needs } from './lib/context.ts'
 import { DESCRIBE_NEEDS, describeAgent, describeDefined } from './lib/describe-agent.ts'
@@ -54,8 +55,8 @@ const editInput = z.object({
   cooldown: z.string().min(1).optional().describe('pause after a successful run, such as 30m; 0s: none'),
   description: text.describe('what other agents may give it to do; "none": it is not offered to them'),
   enabled: z.boolean().optional().describe('whether it runs'),
-  role: z.string().optional().describe('the text of its role.md; empty: no such file'),
-  self: z.string().optional().describe('the text of its self.md; empty: no such file'),
+  role: z.string().optional().describe('the text of its role.md; empty: no such file; the text before is kept'),
+  self: z.string().optional().describe('the text of its self.md; empty: no such file; the text before is kept'),
   revision: z.string().optional().describe('from agent show: refuse if the agent has changed since'),
 })
 
@@ -63,14 +64,16 @@ type EditInput = z.output<typeof editInput>
 
 export const agentEdit = defineCommand({
   name: 'agent edit',
-  summary: 'change an agent; keeps comments in its file and writes no invalid configuration',
+  summary: 'change an agent; keeps comments in its file, and a copy of every file before it is changed',
   example: 'agent edit writer --schedule "every morning"',
   runsIn: 'any_process',
   needs: EDIT_NEEDS,
   positional: ['id'],
   input: editInput,
-  output: agentWithSummary,
-  async run(context, input) {
+  output: agentWithSummary.extend({
+    kept: z.array(z.string()).describe('copies of the files that were changed or removed, as they were before'),
+  }),
+  async run(context, input, tell) {
     const { agentDirectory, kernel } = context
     const { id, revision, dry_run } = input
     const agent = agentDirectory.onDisk(id)
@@ -81,11 +84,15 @@ export const agentEdit = defineCommand({
     // The files are read again: a schedule may have taken a model's time to understand.
     if (revision !== undefined) requireRevision(context, id, revision)
     const said = { ...when?.summary, dry_run }
-    if (dry_run) return { ...(await describeDefined(context, agentDirectory.tryChange(id, changes), [])), ...said }
-    if (changes.length > 0) agentDirectory.change(id, changes)
-    for (const { name, value } of documents) agentDirectory.writeDocument(id, name, value)
+    if (dry_run)
+      return { ...(await describeDefined(context, agentDirectory.tryChange(id, changes), [])), ...said, kept: [] }
+    const kept = [
+      changes.length > 0 ? agentDirectory.change(id, changes) : null,
+      ...documents.map(({ name, value }) => agentDirectory.writeDocument(id, name, value)),
+    ].filter((copy) => copy !== null)
+    for (const copy of kept) tellKept(tell, copy)
     kernel.reloadSchedules()
-    return { ...(await describeAgent(context, id)), ...said }
+    return { ...(await describeAgent(context, id)), ...said, kept }
   },
 })
 

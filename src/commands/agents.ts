@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { DEFAULT_AGENT } from '../domain/agent.ts'
+import { TirelessError } from '../domain/error.ts'
 import type { Json } from '../domain/json.ts'
 import { isOfflineModel } from '../ports/model.ts'
 import {
@@ -76,6 +77,7 @@ const newInput = z.object({
   id: z.string().min(1).optional().describe('agent id; default: made from the sentence'),
   ...agentOptions,
   here: z.string().optional().describe('folder meant by "my repo"').meta({ path: true, here: true }),
+  keep_files: z.boolean().default(false).describe('let the agent have the files that its folder has already'),
 })
 
 const NEW_NEEDS = [...SCHEDULE_NEEDS, ...DESCRIBE_NEEDS, 'agents', 'machine', 'homeSetup', 'tools'] as const
@@ -98,6 +100,7 @@ export const agentNew = defineCommand({
       .object({
         ...{ sentence: z.string(), id: z.string(), schedule: z.string(), model: z.string().optional() },
         ...{ watch: z.string().optional(), here: z.string().optional(), yes: z.literal(true) },
+        keep_files: z.boolean(),
       })
       .describe('the input by which `agent new` creates exactly this agent'),
   }),
@@ -146,8 +149,9 @@ function isBeyondModel({ models, tools }: Needs<'models' | 'tools'>, model: stri
 /** Contract: what `agent new` writes and says; a dry run says it and writes nothing. */
 async function planAgent(
   context: Needs<(typeof NEW_NEEDS)[number]>,
-  { sentence, id, schedule, model, watch, here, yes, dry_run }: z.output<typeof newInput>,
+  { sentence, id, schedule, model, watch, here, yes, dry_run, keep_files }: z.output<typeof newInput>,
 ) {
+  if (id !== undefined && !keep_files) refuseFilesLeft(context, id)
   const parsed = parseSentence(sentence)
   const { entry: watched, workspace: found } = await findWatched(context, parsed, watch, here)
   const agentId = id ?? freeId(context, parsed.id)
@@ -167,7 +171,16 @@ async function planAgent(
   const said = {
     ...{ ...summary, workspace, tools: null, watch: watched === undefined ? [] : [watched] },
     watch_missing: watched === undefined && (parsed.watches || parsed.repository || parsed.inbox),
-    create: { sentence, id: agentId, schedule: scheduleOption(spec), model, watch, here, yes: true as const },
+    create: {
+      sentence,
+      id: agentId,
+      schedule: scheduleOption(spec),
+      model,
+      watch,
+      here,
+      keep_files,
+      yes: true as const,
+    },
   }
   return { agentId, keys, task, said }
 }
@@ -192,11 +205,26 @@ const switchCommand = (name: 'agent enable' | 'agent disable', summary: string, 
 export const agentEnable = switchCommand('agent enable', 'enable an agent', true)
 export const agentDisable = switchCommand('agent disable', 'disable an agent; its current run continues', false)
 
-/** An unused id: `wanted`, or `wanted` with a number appended. */
-function freeId(context: Needs<'agents'>, wanted: string): string {
+/** An unused id whose folder has no files: `wanted`, or `wanted` with a number appended. */
+function freeId(context: Needs<'agents' | 'agentDirectory'>, wanted: string): string {
   const taken = new Set(context.agents().map((id) => id.toLowerCase()))
   const numbered = (n: number): string => (n === 1 ? wanted : `${wanted}-${n}`)
+  const isTaken = (id: string): boolean =>
+    taken.has(id.toLowerCase()) || context.agentDirectory.filesLeft(id).length > 0
   let n = 1
-  while (taken.has(numbered(n))) n += 1
+  while (isTaken(numbered(n))) n += 1
   return numbered(n)
+}
+
+/** What lies in an agent's folder is its own: role.md says who it is, self.md what it wrote, others what it can do. */
+function refuseFilesLeft({ agentDirectory }: Needs<'agentDirectory'>, id: string): void {
+  const files = agentDirectory.filesLeft(id)
+  const isTaken = agentDirectory.all().some(({ agent }) => agent.agent_id.toLowerCase() === id.toLowerCase())
+  // That an agent has this id already is said elsewhere.
+  if (files.length === 0 || isTaken) return
+  throw new TirelessError('conflict', {
+    what: `the folder agents/${id} has files that the new agent would have from its start; nothing was created`,
+    got: files.join(', '),
+    fix: 'choose another --id, move the files away, or add --keep-files to let the agent have them',
+  })
 }

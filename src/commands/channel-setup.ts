@@ -10,6 +10,7 @@ import { commitOne } from '../ports/store.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
+import { removedPartShape, removePart, tellOtherName } from './lib/part-secrets.ts'
 import { probeChannel } from './lib/probe-channel.ts'
 import { takeBackSecret } from './lib/take-back-secret.ts'
 
@@ -82,35 +83,37 @@ export const channelsAdd = defineCommand({
     name: z.enum(NAMES),
     tested: z.string().nullable().describe('what answered the test; null: it was not tested'),
     next: z.string().describe('what to run next'),
+    secret: z.string().describe('the secret that has its key'),
   }),
   async run(context, { name, secret, untested, ...given }, tell) {
-    const settings = settingsOf(name, given, tell)
+    const kept = context.secrets.nameFor(partOf(name), SECRET_NAMES[name])
+    const settings = settingsOf(name, kept, given, tell)
     if (isConfigured(context, name))
       throw new TirelessError('conflict', {
         what: `channels.${name} is configured already`,
         fix: `test it: tireless channels test ${name}; or remove it first: tireless channels remove ${name}`,
       })
-    const stored = context.secrets.set(SECRET_NAMES[name], secret, undefined)
+    const takeBack = context.secrets.setFor(partOf(name), kept, secret)
+    let isWritten = false
     try {
       context.changeConfig([{ path: ['channels', name], value: settings }])
+      isWritten = true
+      const tested = untested ? null : await probeChannel(context, name)
+      await auditOwnerAction(context, 'channel', { name, added: true })
+      context.connections.refresh()
+      tellOtherName(tell, SECRET_NAMES[name], kept)
+      tell({ kind: 'note', ...NEXT(name) })
+      return { name, tested, next: `tireless channels pair ${name}`, secret: kept }
     } catch (thrown) {
-      throw takeBackSecret(context.secrets, stored, thrown)
-    }
-    let tested: string | null
-    try {
-      tested = untested ? null : await probeChannel(context, name)
-    } catch (thrown) {
-      context.changeConfig([{ path: ['channels', name], value: undefined }])
-      const { code, message } = takeBackSecret(context.secrets, stored, thrown)
+      if (isWritten) context.changeConfig([{ path: ['channels', name], value: undefined }])
+      const error = takeBackSecret(takeBack, kept, thrown)
+      if (!isWritten) throw error
+      const { code, message } = error
       throw new TirelessError(code, {
         what: `${name} was not added, because its test failed: ${message}`,
         fix: `correct the keys and run it again, or keep it as it is: tireless channels add ${name} --untested`,
       })
     }
-    context.connections.refresh()
-    await auditOwnerAction(context, 'channel', { name, added: true })
-    tell({ kind: 'note', ...NEXT(name) })
-    return { name, tested, next: `tireless channels pair ${name}` }
   },
 })
 
@@ -119,10 +122,20 @@ const NEXT = (name: Name): PeopleText => ({
   zh: `已添加 ${name}。接下来配对聊天：tireless channels pair ${name}`,
 })
 
+const UNPAIRED = (name: Name, count: number): PeopleText => ({
+  text: `Its paired chats (${count}) do not come back; pair them anew after tireless channels add ${name}`,
+  zh: `已配对的聊天（${count} 个）不会自动恢复；重新 tireless channels add ${name} 之后请再次配对`,
+})
+
 type Given = Readonly<Record<'app_id' | 'domain' | 'mode' | 'encrypt_key_env' | 'url' | 'chat', string | undefined>>
 
 /** Contract: throws `usage`, and tells how to get what is missing. */
-function settingsOf(name: Name, given: Partial<Given>, tell: (note: { kind: 'note' } & PeopleText) => void): Json {
+function settingsOf(
+  name: Name,
+  secret: string,
+  given: Partial<Given>,
+  tell: (note: { kind: 'note' } & PeopleText) => void,
+): Json {
   const { app_id, domain, mode, encrypt_key_env, url, chat } = given
   const needed = name === 'lark' ? app_id : url
   if (needed === undefined) {
@@ -135,40 +148,46 @@ function settingsOf(name: Name, given: Partial<Given>, tell: (note: { kind: 'not
   }
   const fields =
     name === 'lark'
-      ? { app_id, app_secret: `secret:${SECRET_NAMES.lark}`, domain, mode, encrypt_key_env, chat_id: chat }
-      : { url, secret: `secret:${SECRET_NAMES.webhook}`, chat_id: chat }
+      ? { app_id, app_secret: `secret:${secret}`, domain, mode, encrypt_key_env, chat_id: chat }
+      : { url, secret: `secret:${secret}`, chat_id: chat }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Json
 }
+
+const partOf = (name: Name): string => `channels.${name}`
 
 const isConfigured = ({ explainConfig }: Needs<'explainConfig'>, name: Name): boolean =>
   explainConfig().items.some(({ key }) => key.startsWith(`channels.${name}.`))
 
 export const channelsRemove = defineCommand({
   name: 'channels remove',
-  summary: 'remove a channel from the configuration, with its secret and its paired chats',
+  summary: 'remove a channel from the configuration, with its paired chats, and the secret of channels add',
   example: 'channels remove lark',
   runsIn: 'any_process',
   needs: ['changeConfig', 'clock', 'connections', 'explainConfig', 'notifier', 'secrets', 'store'],
   positional: ['name'],
   input: z.object({ name: z.enum(NAMES).describe('the channel to remove') }),
-  output: z.object({ name: z.enum(NAMES), unpaired: z.number().describe('number of chats that were paired') }),
-  async run(context, { name }) {
-    const { store, notifier, secrets } = context
+  output: z.object({
+    name: z.enum(NAMES),
+    unpaired: z.number().describe('number of chats that were paired'),
+    ...removedPartShape,
+  }),
+  async run(context, { name }, tell) {
+    const { store, notifier } = context
     if (!isConfigured(context, name))
       throw new TirelessError('not_found', {
         what: `channels.${name} is not configured`,
         fix: 'tireless channels list',
       })
     const target = await notifier.target()
-    context.changeConfig([{ path: ['channels', name], value: undefined }])
-    const secret = secrets.list().find((entry) => entry.name === SECRET_NAMES[name])
-    if (secret && secret.used_by.length === 0) secrets.remove(secret.name)
+    const removed = removePart(context, ['channels', name], tell)
     const paired = readPairedChats(await store.setting(PAIRED_SETTING))
     const left = paired.filter(({ channel }) => channel !== name)
     const unbind = target?.by === 'person' && target.channel === name ? [setNoticeTarget(null)] : []
     await commitOne(store, [storePairedChats(left), ...unbind])
     await auditOwnerAction(context, 'channel', { name, added: false })
     context.connections.refresh()
-    return { name, unpaired: paired.length - left.length }
+    const unpaired = paired.length - left.length
+    if (unpaired > 0) tell({ kind: 'note', ...UNPAIRED(name, unpaired) })
+    return { name, unpaired, ...removed }
   },
 })

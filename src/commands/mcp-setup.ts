@@ -8,6 +8,7 @@ import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { copyMcpState, mcpStateSchema } from './lib/mcp-shapes.ts'
+import { removedPartShape, removePart, tellOtherName } from './lib/part-secrets.ts'
 import { takeBackSecret } from './lib/take-back-secret.ts'
 import { splitWords } from './lib/words.ts'
 
@@ -41,27 +42,34 @@ export const mcpAdd = defineCommand({
     trust: z.enum(['trusted', 'untrusted']).default('untrusted').describe('whether its results count as your words'),
     untested: z.boolean().default(false).describe('keep it even if it does not start'),
   }),
-  output: mcpStateSchema.extend({ ok: z.boolean(), added: z.boolean() }),
-  async run(context, { name, key, untested, ...given }) {
-    const settings = settingsOf(name, key !== undefined, given)
+  output: mcpStateSchema.extend({
+    ok: z.boolean(),
+    added: z.boolean(),
+    secret: z.string().nullable().describe('the secret that has the token; null: no token was stored'),
+  }),
+  async run(context, { name, key, untested, ...given }, tell) {
+    const part = partOf(name)
+    const secret = key === undefined ? null : context.secrets.nameFor(part, secretNameOf(name))
+    const settings = settingsOf(secret, given)
     refuseConfigured(context, name)
-    const secret = key === undefined ? undefined : context.secrets.set(secretNameOf(name), key.trim(), undefined)
+    const takeBack = secret !== null && key !== undefined ? context.secrets.setFor(part, secret, key.trim()) : undefined
     try {
       context.changeConfig([{ path: ['mcp_servers', name], value: settings }])
     } catch (thrown) {
-      throw secret === undefined ? thrown : takeBackSecret(context.secrets, secret, thrown)
+      throw takeBack === undefined ? thrown : takeBackSecret(takeBack, secret ?? '', thrown)
     }
     const state = copyMcpState(await context.mcp.test(name))
     const ok = state.state === 'up'
     if (!ok && !untested) {
       await forgetServer(context, name)
-      if (secret?.replaced === false) context.secrets.remove(secret.name)
-      return { ...state, ok, added: false }
+      takeBack?.()
+      return { ...state, ok, added: false, secret: null }
     }
     // Not the arguments: they may be secrets.
     const target = given.url === undefined ? splitWords(given.command ?? '')[0] : URL.parse(given.url)?.host
     await auditOwnerAction(context, 'mcp', { server: name, added: true, target: target ?? '' })
-    return { ...state, ok, added: true }
+    tellOtherName(tell, secretNameOf(name), secret)
+    return { ...state, ok, added: true, secret }
   },
   exitCode: ({ ok }) => (ok ? 0 : 1),
 })
@@ -78,20 +86,20 @@ interface GivenServer {
 }
 
 /** Contract: the entry as the owner would write it, without defaults. The configuration checks its values. */
-function settingsOf(name: string, hasKey: boolean, given: GivenServer): { [key: string]: Json } {
+function settingsOf(secret: string | null, given: GivenServer): { [key: string]: Json } {
   const { command, url, sandbox, trust, network } = given
   if ((command === undefined) === (url === undefined))
     throw new TirelessError('usage', {
       what: 'expected either a command or an address',
       got: command ? 'both' : 'none',
     })
-  if (hasKey && command !== undefined && given.key_as === undefined)
+  if (secret !== null && command !== undefined && given.key_as === undefined)
     throw new TirelessError('usage', { what: 'name the variable that has the token', where: 'key_as' })
   const trusted = trust === 'trusted' ? { trust } : {}
-  if (url !== undefined) return { url, ...headersOf(name, hasKey, given.key_as), ...trusted }
+  if (url !== undefined) return { url, ...headersOf(secret, given.key_as), ...trusted }
   return {
     command: [...splitWords(command ?? '')],
-    ...(hasKey ? { env: { [given.key_as ?? '']: `secret:${secretNameOf(name)}` } } : {}),
+    ...(secret === null ? {} : { env: { [given.key_as ?? '']: `secret:${secret}` } }),
     ...(network === 'none' ? {} : { network: network === 'all' ? network : split(network) }),
     ...(given.folders ? { folders: split(given.folders) } : {}),
     ...(given.reads ? { reads: split(given.reads) } : {}),
@@ -100,14 +108,17 @@ function settingsOf(name: string, hasKey: boolean, given: GivenServer): { [key: 
   }
 }
 
-function headersOf(name: string, hasKey: boolean, header = 'Authorization'): { [key: string]: Json } {
-  const reference = `secret:${secretNameOf(name)}`
-  return hasKey ? { headers: { [header]: /^authorization$/i.test(header) ? `Bearer ${reference}` : reference } } : {}
+function headersOf(secret: string | null, header = 'Authorization'): { [key: string]: Json } {
+  if (secret === null) return {}
+  const reference = `secret:${secret}`
+  return { headers: { [header]: /^authorization$/i.test(header) ? `Bearer ${reference}` : reference } }
 }
 
 const split = (list: string): string[] => list.split(',').flatMap((part) => part.trim() || [])
 
 const secretNameOf = (server: string): string => `MCP_${server.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`
+
+const partOf = (server: string): string => `mcp_servers.${server}`
 
 const isConfigured = ({ configInUse }: Needs<'configInUse'>, name: string): boolean =>
   configInUse().some(({ key }) => key.startsWith(`mcp_servers.${name}.`))
@@ -130,20 +141,19 @@ const server = z.string().min(1).describe('name in mcp_servers').meta({ idOf: 'm
 
 export const mcpRemove = defineCommand({
   name: 'mcp remove',
-  summary: 'remove an MCP server from the configuration, with its approved tools and its token',
+  summary: 'remove an MCP server from the configuration, with the approvals of its tools, and the token of mcp add',
   example: 'mcp remove files',
   runsIn: 'any_process',
   needs: ['changeConfig', 'clock', 'mcp', 'secrets', 'store'],
   positional: ['server'],
   input: z.object({ server }),
-  output: z.object({ server: z.string(), secret_removed: z.boolean() }),
-  async run(context, { server: name }) {
-    await forgetServer(context, name)
-    const secret = context.secrets.list().find((entry) => entry.name === secretNameOf(name))
-    const isUnused = secret?.used_by.length === 0
-    if (isUnused) context.secrets.remove(secret.name)
+  output: z.object({ server: z.string(), ...removedPartShape }),
+  async run(context, { server: name }, tell) {
+    // The configuration first: a server that is still configured would be approved as a new one.
+    const removed = removePart(context, ['mcp_servers', name], tell)
+    await context.mcp.forget(name)
     await auditOwnerAction(context, 'mcp', { server: name, added: false })
-    return { server: name, secret_removed: isUnused }
+    return { server: name, ...removed }
   },
 })
 

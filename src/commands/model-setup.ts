@@ -10,6 +10,7 @@ import { commitOne } from '../ports/store.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 import type { ConfigChange, Needs } from './lib/context.ts'
+import { removedPartShape, removePart, tellOtherName } from './lib/part-secrets.ts'
 import { modelTrialSchema, TRY_MODEL_NEEDS, tryModel } from './lib/try-model.ts'
 
 const NAME = 'a name of 1 to 40 letters, digits, - or _ that begins with a letter'
@@ -89,8 +90,9 @@ export const modelsAdd = defineCommand({
     provider: z.string(),
     stored: z.boolean().describe('false: the test failed, and nothing was changed'),
     is_default: z.boolean(),
+    secret: z.string().nullable().describe('the secret that has the key; null: no key was stored'),
   }),
-  async run(context, { model, input_price, output_price, keep_default, untested, ...given }) {
+  async run(context, { model, input_price, output_price, keep_default, untested, ...given }, tell) {
     if ((await context.models.choice()).isSupplied)
       throw new TirelessError('usage', { what: 'the program supplies its model itself', fix: 'change the program' })
     const provider = providerOf(given)
@@ -99,45 +101,50 @@ export const modelsAdd = defineCommand({
       input_price === undefined || output_price === undefined ? undefined : { input: input_price, output: output_price }
     const tested = await tryModel(context, id, () => context.modelSetup.openTrial(provider, { model, price: prices }))
     const stored = tested.ok || untested
+    let secret: string | null = null
     if (stored) {
-      storeProvider(context, provider, [
+      secret = storeProvider(context, provider, [
         ...(prices ? [{ path: ['models', 'prices', id], value: prices }] : []),
         ...(keep_default ? [] : [{ path: ['models', 'default'], value: id }]),
       ])
       if (!keep_default) await dropSelection(context)
       await auditOwnerAction(context, 'model', { model: id, provider: provider.type, is_default: !keep_default })
+      tellOtherName(tell, secretNameOf(provider.name), secret)
     }
-    return { ...tested, provider: provider.name, stored, is_default: stored && !keep_default }
+    return { ...tested, provider: provider.name, stored, is_default: stored && !keep_default, secret }
   },
   exitCode: ({ ok, stored }) => (ok || stored ? 0 : 1),
 })
 
 const secretNameOf = (provider: string): string => `${provider.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY`
 
-/** Writes the provider and `more` in one change; other keys of a configured provider stay. */
+const partOf = (provider: string): string => `models.providers.${provider}`
+
+/** Writes the provider and `more` in one change; other keys of a configured provider stay. Returns the key's secret. */
 function storeProvider(
   { changeConfig, secrets, configInUse }: Needs<'changeConfig' | 'secrets' | 'configInUse'>,
   { name, type, base_url, api_key }: TrialProvider,
   more: readonly ConfigChange[],
-): void {
+): string | null {
   const path = (key: string): readonly string[] => ['models', 'providers', name, key]
   const set = (key: string, value: Json | undefined): ConfigChange => ({ path: path(key), value })
-  const secret = secretNameOf(name)
-  const kept = api_key === undefined ? undefined : secrets.set(secret, api_key, undefined)
+  const secret = api_key === undefined ? null : secrets.nameFor(partOf(name), secretNameOf(name))
+  const takeBack = secret !== null && api_key !== undefined ? secrets.setFor(partOf(name), secret, api_key) : undefined
   const has = (key: string): boolean => configInUse().some((item) => item.key === path(key).join('.'))
   const outdated = ['api_key_env', 'api_key_file', ...(base_url === undefined ? ['base_url'] : [])].filter(has)
   try {
     changeConfig([
       set('type', type),
       ...(base_url === undefined ? [] : [set('base_url', base_url)]),
-      ...(kept ? [set('api_key', `secret:${secret}`)] : []),
-      ...outdated.filter((key) => kept || key === 'base_url').map((key) => set(key, undefined)),
+      ...(secret === null ? [] : [set('api_key', `secret:${secret}`)]),
+      ...outdated.filter((key) => secret !== null || key === 'base_url').map((key) => set(key, undefined)),
       ...more,
     ])
   } catch (thrown) {
-    if (kept?.replaced === false) secrets.remove(secret)
+    takeBack?.()
     throw thrown
   }
+  return secret
 }
 
 /** A model that was chosen for everything by `models use` would be used in place of the default. */
@@ -175,14 +182,14 @@ export const modelsSet = defineCommand({
 
 export const modelsRemove = defineCommand({
   name: 'models remove',
-  summary: 'remove a provider from the configuration, with the key that was stored for it',
+  summary: 'remove a provider from the configuration, with the key that models add stored for it',
   example: 'models remove openrouter',
   runsIn: 'any_process',
   needs: ['changeConfig', 'clock', 'modelSetup', 'secrets', 'store'],
   positional: ['name'],
   input: z.object({ name: z.string().min(1).describe('name of the provider in the configuration') }),
-  output: z.object({ name: z.string(), secret_removed: z.boolean() }),
-  async run(context, { name }) {
+  output: z.object({ name: z.string(), ...removedPartShape }),
+  async run(context, { name }, tell) {
     const { default: first, planner, fallback, providers } = context.modelSetup.describe()
     if (!providers.some((provider) => provider.name === name))
       throw new TirelessError('not_found', {
@@ -195,11 +202,8 @@ export const modelsRemove = defineCommand({
         ...{ what: `the provider is in use for ${used.join(', ')}`, got: name },
         fix: 'choose other models first: tireless models set default MODEL, planner or fallback',
       })
-    context.changeConfig([{ path: ['models', 'providers', name], value: undefined }])
-    const secret = context.secrets.list().find((entry) => entry.name === secretNameOf(name))
-    const isUnused = secret?.used_by.length === 0
-    if (isUnused) context.secrets.remove(secret.name)
+    const removed = removePart(context, ['models', 'providers', name], tell)
     await auditOwnerAction(context, 'model', { provider: name, removed: true })
-    return { name, secret_removed: isUnused }
+    return { name, ...removed }
   },
 })

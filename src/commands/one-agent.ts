@@ -1,5 +1,6 @@
 /** One agent: show everything about it, run it now, delete it. */
 
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { Agent } from '../domain/agent.ts'
 import { DISPATCH_STATUSES, isTerminal } from '../domain/dispatch.ts'
@@ -13,6 +14,7 @@ import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
 import { agentIdInput, scheduleOption } from './lib/agent-keys.ts'
 import { revisionOf } from './lib/agent-revision.ts'
+import { addScheduleAgain, shellLine } from './lib/bring-back.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { agentShape, costByDay, DESCRIBE_NEEDS, describeAgent, spendOfWeek } from './lib/describe-agent.ts'
@@ -168,7 +170,7 @@ export const agentRun = defineCommand({
 
 export const agentDelete = defineCommand({
   name: 'agent delete',
-  summary: 'delete an agent; its past runs, its workspace folder and a copy of its file are kept',
+  summary: 'delete an agent; its description and files are moved aside, its past runs and its workspace folder stay',
   example: 'agent delete writer --yes',
   runsIn: 'any_process',
   needs: ['agentDirectory', 'kernel', 'store'],
@@ -180,10 +182,13 @@ export const agentDelete = defineCommand({
   output: z.object({
     agent_id: z.string(),
     kept: z.object({
-      file: z.string().nullable().describe('the copy of its file; null: it stood in the configuration file'),
+      file: z.string().describe('its description'),
+      folder: z.string().describe('its description, and its other files: role.md, self.md, behaviours, skills'),
+      config: z.string().nullable().describe('the configuration file from before; null: the agent did not stand in it'),
       workspace: z.string().nullable(),
     }),
     schedules_removed: z.array(z.string()),
+    bring_back: z.array(z.string()).describe('the commands that bring the agent and its added schedules back'),
   }),
   async run(context, { id, yes }) {
     const { agentDirectory, kernel, store } = context
@@ -193,16 +198,15 @@ export const agentDelete = defineCommand({
         what: `the agent ${id} (${file}) will be deleted; its past runs and its workspace folder stay`,
         fix: `run tireless agent delete ${id} --yes; to stop it for a while: tireless agent disable ${id}`,
       })
-    // Disabled first: if the deletion fails half-way, nothing starts it again.
-    agentDirectory.change(id, [{ path: ['enabled'], value: false }])
-    const schedules = (await store.schedules()).filter(({ agent_id }) => agent_id === id).map((entry) => entry.id)
-    for (const schedule of schedules) await commitOne(store, [{ op: 'schedule_remove', id: schedule }])
-    const copy = agentDirectory.remove(id)
+    const { kept, own, before } = agentDirectory.remove(id)
+    const schedules = (await store.schedules()).filter(({ agent_id }) => agent_id === id)
+    for (const schedule of schedules) await commitOne(store, [{ op: 'schedule_remove', id: schedule.id }])
     kernel.reloadSchedules()
     return {
       agent_id: id,
-      kept: { file: copy, workspace: agent.workspace },
-      schedules_removed: schedules,
+      kept: { file: join(kept, 'agent.yaml'), folder: kept, config: before, workspace: agent.workspace },
+      schedules_removed: schedules.map((schedule) => schedule.id),
+      bring_back: [shellLine('mv', kept, own), ...schedules.flatMap(addScheduleAgain)],
     }
   },
 })

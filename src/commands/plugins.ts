@@ -12,6 +12,7 @@ import {
   type PluginState,
 } from '../domain/plugin-manifest.ts'
 import { auditOwnerAction } from './audit.ts'
+import { tellKept } from './lib/bring-back.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { describePlugin } from './lib/describe-plugin.ts'
@@ -171,12 +172,18 @@ export const pluginsRemove = defineCommand({
   needs: ['changeConfig', 'kernel', 'plugins'],
   positional: ['name'],
   input: z.object({ name: z.string().min(1).describe('name of the plugin, or its path') }),
-  output: z.object({ name: z.string(), source: z.string(), restart: z.boolean() }),
-  async run({ plugins, changeConfig, kernel }, { name: wanted }) {
+  output: z.object({
+    name: z.string(),
+    source: z.string(),
+    restart: z.boolean(),
+    kept: z.string().nullable().describe('the configuration file from before'),
+  }),
+  async run({ plugins, changeConfig, kernel }, { name: wanted }, tell) {
     const { index, plugin } = await plugins.find(wanted)
-    changeConfig([{ path: ['plugins', index ?? -1], value: undefined }])
+    const kept = changeConfig([{ path: ['plugins', index ?? -1], value: undefined }])
     await plugins.revoke(plugin.name)
-    return { name: plugin.name, source: plugin.source, restart: kernel.isRunning() }
+    tellKept(tell, kept)
+    return { name: plugin.name, source: plugin.source, restart: kernel.isRunning(), kept }
   },
 })
 

@@ -16,6 +16,7 @@ import { findShiftReport, type ReportedRun, type ShiftReport } from '../past/shi
 import { DAY_MS, startOfDay, wallAt, writeDay } from '../past/wall-clock.ts'
 import { iso } from '../ports/clock.ts'
 import { writePage } from '../trace/trace-files.ts'
+import { shellLine } from './lib/bring-back.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { findUndone } from './lib/undone-runs.ts'
@@ -93,16 +94,18 @@ export const report = defineCommand({
   positional: ['day'],
   input: z.object({
     day: z.string().trim().min(1).max(100).default('today').describe('today, yesterday, Monday, 2026-11-15, 昨天 …'),
-    out: z.string().min(1).optional().describe('also write it to this Markdown file').meta({ path: true }),
+    out: z.string().min(1).optional().describe('also write it to this new Markdown file').meta({ path: true }),
+    yes: z.boolean().default(false).describe('replace the file if it exists').meta({ short: 'y' }),
     send: z.boolean().default(false).describe('also send it to where notices go'),
     language: z.enum(LANGUAGES).optional().describe('of the file and the message; default: of your agents'),
   }),
   output: reportShape,
-  async run(context, { day, out, send, language = context.notifier.language() }) {
+  async run(context, { day, out, yes, send, language = context.notifier.language() }) {
     const { past, redact } = context
     const found = await findShiftReport(past, dayOf(context, day))
     const texts = { en: redact(writeReport(context, found, 'en')), zh: redact(writeReport(context, found, 'zh')) }
-    if (out !== undefined) writePage(out, `${texts[language]}\n`)
+    if (out !== undefined)
+      writePage(out, `${texts[language]}\n`, yes, `report ${shellLine(day)} --out ${shellLine(out)}`)
     const sent_to = send ? await sendReport(context, texts[language]) : null
     return { ...outputOf(context, found), text: texts.en, zh: texts.zh, file: out ?? null, sent_to }
   },

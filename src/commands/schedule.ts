@@ -16,6 +16,7 @@ import { localZone } from '../kernel/schedule/time-zone.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
 import { describeSchedule } from '../schedule-words/describe-schedule.ts'
+import { addScheduleAgain } from './lib/bring-back.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { agentInput, refuseUnknownAgent } from './queue.ts'
@@ -127,19 +128,23 @@ export const scheduleResume = pauseCommand(
 
 export const scheduleRemove = defineCommand({
   name: 'schedule remove',
-  summary: 'remove an added schedule; work that it started continues',
+  summary: 'remove an added schedule, and say how to add it again; work that it started continues',
   example: 'schedule remove daily-report',
   runsIn: 'any_process',
   needs: ['kernel', 'settings', 'store'],
   positional: ['id'],
   input: z.object({ id: idInput }),
-  output: z.object({ removed: z.string() }),
+  output: z.object({
+    removed: z.string(),
+    bring_back: z.array(z.string()).describe('the commands that add it again'),
+  }),
   async run(context, { id }) {
     // Looks in the store first, so that a schedule that cannot be parsed can be removed too.
-    if (!(await context.store.schedules()).some((entry) => entry.id === id)) await findAdded(context, id)
+    const entry = (await context.store.schedules()).find((schedule) => schedule.id === id)
+    if (!entry) await findAdded(context, id)
     await commitOne(context.store, [{ op: 'schedule_remove', id }])
     context.kernel.reloadSchedules()
-    return { removed: id }
+    return { removed: id, bring_back: entry ? [...addScheduleAgain(entry)] : [] }
   },
 })
 

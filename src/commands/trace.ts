@@ -15,6 +15,7 @@ import { type Trace, traceFromRecords } from '../trace/trace.ts'
 import { writePage } from '../trace/trace-files.ts'
 import { promptsFromEvents } from '../trace/trace-prompts.ts'
 import type { TraceStep } from '../trace/trace-step.ts'
+import { shellLine } from './lib/bring-back.ts'
 import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { findRun } from './lib/find-run.ts'
@@ -193,14 +194,23 @@ export const traceExport = defineCommand({
   runsIn: 'any_process',
   needs: ['redact', 'store'],
   positional: ['run'],
-  input: z.object({ run: runInput, html: z.string().min(1).describe('the file to write').meta({ path: true }) }),
+  input: z.object({
+    run: runInput,
+    html: z.string().min(1).describe('the new file to write').meta({ path: true }),
+    yes: z.boolean().default(false).describe('replace the file if it exists').meta({ short: 'y' }),
+  }),
   output: z.object({ run_id: z.string(), file: z.string(), bytes: z.number() }),
-  run: async (context, { run, html }) => writeHtml(await readTrace(context, run), html),
-  runClosed: async ({ traces }, { run, html }) => writeHtml(await traces.read(run), html),
+  run: async (context, { run, html, yes }) => writeHtml(await readTrace(context, run), html, yes),
+  runClosed: async ({ traces }, { run, html, yes }) => writeHtml(await traces.read(run), html, yes),
 })
 
-async function writeHtml(trace: ReadTrace, file: string): Promise<{ run_id: string; file: string; bytes: number }> {
+async function writeHtml(
+  trace: ReadTrace,
+  file: string,
+  replace: boolean,
+): Promise<{ run_id: string; file: string; bytes: number }> {
   const page = exportHtml(trace)
-  writePage(file, page)
-  return { run_id: trace.manifest.run_id, file, bytes: Buffer.byteLength(page) }
+  const { run_id } = trace.manifest
+  writePage(file, page, replace, shellLine('trace', 'export', run_id, '--html', file))
+  return { run_id, file, bytes: Buffer.byteLength(page) }
 }

@@ -14,11 +14,11 @@ const MAX_VERSIONS = 20
 
 /**
  * Contract: the content of the file is among the versions in `folder` when this returns, as the newest; throws
- * `not_written` if that is impossible. A content is kept once. Nothing happens if there is no such file.
+ * `not_written` if that is impossible. A content is kept once. Returns where it is; null if there is no such file.
  */
-export function keepVersion(file: string, folder: string): void {
+export function keepVersion(file: string, folder: string): string | null {
   try {
-    addVersion(file, folder)
+    return addVersion(file, folder)
   } catch (cause) {
     const { got, fix } = cause instanceof TirelessError ? cause.parts : describeDiskError(cause)
     const what = 'the file stays as it is, because its present version could not be kept'
@@ -26,28 +26,30 @@ export function keepVersion(file: string, folder: string): void {
   }
 }
 
-function addVersion(file: string, folder: string): void {
+function addVersion(file: string, folder: string): string | null {
   const stats = statSync(file, { throwIfNoEntry: false })
-  if (!stats) return
+  if (!stats) return null
   const content = readFileSync(file)
   const kept = listVersions(folder)
   const same = kept.find((path) => readFileSync(path).equals(content))
-  if (same !== undefined && same === kept[0]) return
+  if (same !== undefined && same === kept[0]) return same
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, nameOf(numberOf(kept[0]) + 1, stats.mtime, extname(file)))
   if (same === undefined) writeNewFile(path, content)
   else renameSync(same, path)
   for (const old of listVersions(folder).slice(MAX_VERSIONS)) rmSync(old)
+  return path
 }
 
-/** Contract: as `replaceFile`; the content before is kept first. */
+/** Contract: as `replaceFile`; the content before is kept first, and returned as of `keepVersion`. */
 export function replaceKeptFile(
   file: string,
   content: string,
   { versions, ...options }: { readonly versions: string } & Parameters<typeof replaceFile>[2],
-): void {
-  keepVersion(file, versions)
+): string | null {
+  const kept = keepVersion(file, versions)
   replaceFile(file, content, options)
+  return kept
 }
 
 /** Contract: the newest version that passes the check; undefined if there is none. Never throws. */

@@ -1,9 +1,9 @@
 /** The files of a run's trace: `manifest.json`, `events.jsonl`, `steps.jsonl` in a folder named by the run's id. */
 
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { TirelessError } from '../domain/error.ts'
-import { replaceFile, writeAll } from '../files/whole-files.ts'
+import { asTirelessError, TirelessError } from '../domain/error.ts'
+import { replaceFile, writeAll, writeNewFile } from '../files/whole-files.ts'
 import type { TraceManifest } from './manifest.ts'
 
 export const TRACE_FILES = { manifest: 'manifest.json', events: 'events.jsonl', steps: 'steps.jsonl' } as const
@@ -67,9 +67,36 @@ export function lineBufferFor(file: string): LineBuffer {
   }
 }
 
-/** Contract: creates a file that only its owner can read. */
-export function writePage(file: string, page: string): void {
-  replaceFile(file, page)
+/**
+ * Contract: creates a file that only its owner can read. A file that is there already is replaced as a whole, and only
+ * if `replace`; else `confirmation_needed`, which names `command`. A folder is never replaced.
+ */
+export function writePage(file: string, page: string, replace: boolean, command: string): void {
+  const found = statSync(file, { throwIfNoEntry: false })
+  // A device or a pipe keeps nothing that could be lost.
+  if (found && !found.isFile() && !found.isDirectory()) return writeToDevice(file, page)
+  if (replace && found?.isFile()) return replaceFile(file, page)
+  if (found?.isDirectory())
+    throw new TirelessError('path_refused', { what: 'is a folder', got: file, fix: 'name a file in it' })
+  try {
+    writeNewFile(file, page)
+  } catch (thrown) {
+    if (asTirelessError(thrown).code !== 'conflict') throw thrown
+    throw new TirelessError('confirmation_needed', {
+      what: found ? 'the file exists already, and would be replaced' : 'there is a link at this path',
+      got: file,
+      fix: found ? `name another file, or run tireless ${command} --yes to replace it` : 'name another file',
+    })
+  }
+}
+
+function writeToDevice(file: string, page: string): void {
+  const handle = openSync(file, 'w')
+  try {
+    writeAll(handle, page)
+  } finally {
+    closeSync(handle)
+  }
 }
 
 export function writeTraceManifest(folder: string, manifest: TraceManifest): void {

@@ -94,7 +94,9 @@ async function withFullDisk(work: () => Promise<void>): Promise<void> {
 }
 
 function lockSome(): (() => void) | undefined {
-  const names = existsSync(workspace) ? readdirSync(workspace).filter((name) => lstatSync(join(workspace, name)).isFile()) : []
+  const names = existsSync(workspace)
+    ? readdirSync(workspace).filter((name) => lstatSync(join(workspace, name)).isFile())
+    : []
   const name = names.length > 0 ? pick(names) : undefined
   if (name === undefined) return undefined
   try {

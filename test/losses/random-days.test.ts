@@ -6,7 +6,17 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -82,7 +92,9 @@ function everythingIn(folder: string): { texts: string; objects: ReadonlySet<str
 }
 
 const blobId = (text: string): string =>
-  createHash('sha1').update(`blob ${Buffer.byteLength(text)}\0${text}`).digest('hex')
+  createHash('sha1')
+    .update(`blob ${Buffer.byteLength(text)}\0${text}`)
+    .digest('hex')
 
 /** Versions of documents are in the database only. */
 function documentTexts(home: string): string {
@@ -90,7 +102,11 @@ function documentTexts(home: string): string {
   if (!existsSync(file)) return ''
   const db = new DatabaseSync(file, { readOnly: true })
   try {
-    return db.prepare('SELECT text FROM documents').all().map(({ text }) => String(text)).join('\n')
+    return db
+      .prepare('SELECT text FROM documents')
+      .all()
+      .map(({ text }) => String(text))
+      .join('\n')
   } finally {
     db.close()
   }
@@ -102,7 +118,9 @@ function findLosses(home: string, ledger: Ledger): readonly string[] {
   const files = ledger.files.filter(
     (text) => !texts.includes(text.trim()) && !objects.has(blobId(text)) && !documents.includes(text.trim()),
   )
-  const stored = JSON.parse(existsSync(join(home, 'secrets.json')) ? readFileSync(join(home, 'secrets.json'), 'utf8') : '{"secrets":{}}')
+  const stored = JSON.parse(
+    existsSync(join(home, 'secrets.json')) ? readFileSync(join(home, 'secrets.json'), 'utf8') : '{"secrets":{}}',
+  )
   const secrets = [...ledger.secrets].flatMap(([name]) => (stored.secrets[name] ? [] : [`secret ${name}`]))
   const config = readFileSync(join(home, 'tireless.yaml'), 'utf8')
   const isWhole = config.includes('# the owner’s comment') && parse(config).budget !== null

@@ -3,12 +3,13 @@
  * outlive the runs that made them. Removed ones are kept for some days.
  */
 
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
 import { parseJson } from '../../domain/json.ts'
 import { SUB_AGENTS_FOLDER } from '../../domain/sub-agent.ts'
+import { replaceFile } from '../../files/whole-files.ts'
 import type { RemovedWorkspace, WorkspaceFolders } from '../../ports/workspace-folders.ts'
 
 const DAY_MS = 86_400_000
@@ -114,8 +115,7 @@ const ofRuns = (folders: readonly string[], runs: readonly string[]): readonly s
 /** The path is stored relative to the home, which may move. */
 function writeNote(root: string, folder: string, { workspace, ...note }: RemovedWorkspace): void {
   const file = join(folder, 'note.json')
-  writeFileSync(`${file}.draft`, JSON.stringify({ ...note, workspace: relative(root, workspace) }), { mode: 0o600 })
-  renameSync(`${file}.draft`, file)
+  replaceFile(file, JSON.stringify({ ...note, workspace: relative(root, workspace) }))
 }
 
 function readNote(root: string, folder: string): RemovedWorkspace | undefined {

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
-import { replaceFile } from '../../files/whole-files.ts'
+import { replaceFile, writeNewFile } from '../../files/whole-files.ts'
 import { lastWords, type ProgramResult, type RunProgram } from './run-program.ts'
 import { launchdPlist, type ServiceDefinition, serviceName, systemdUnit } from './service-unit.ts'
 
@@ -36,9 +36,17 @@ export interface Service {
   /** What to type so that it runs without a login; undefined: nothing is needed, or the system cannot do it. */
   lingerCommand(): string | undefined
   /** Contract: writes the definition, then lets the manager load and start it; a second call updates both. */
-  install(): Promise<{ readonly change: 'created' | 'updated' | 'unchanged'; readonly problem: string | undefined }>
-  /** Contract: stops the service and removes its definition; touches no home. False: there was none. */
-  uninstall(): Promise<boolean>
+  install(): Promise<{
+    readonly change: 'created' | 'updated' | 'unchanged'
+    /** A copy of the definition that was replaced. */
+    readonly kept: string | null
+    readonly problem: string | undefined
+  }>
+  /**
+   * Contract: stops the service and removes its definition; touches no home. `kept`: a copy of a definition that
+   * `install` would not write.
+   */
+  uninstall(): Promise<{ readonly removed: boolean; readonly kept: string | null }>
   state(): Promise<ServiceState>
   /** Contract: stops or starts an installed service; throws `conflict` if the manager refuses. */
   stop(): Promise<void>
@@ -74,18 +82,20 @@ export function createService(options: ServiceOptions): Service {
     lingerCommand: () => (platform === 'darwin' || lingers(env.USER) ? undefined : 'loginctl enable-linger'),
     async install() {
       refuseOtherSystems(platform)
-      const change = writeDefinition(manager.file, manager.text(environmentFile))
+      const { change, kept } = writeDefinition(manager.file, manager.text(environmentFile))
       // Nothing to unload at first, which is no problem.
       await firstProblem(manager.beforeLoad(), options)
-      return { change, problem: await firstProblem(manager.load(change === 'updated'), options) }
+      return { change, kept, problem: await firstProblem(manager.load(change === 'updated'), options) }
     },
     async uninstall() {
-      if (!existsSync(manager.file)) return false
+      if (!existsSync(manager.file)) return { removed: false, kept: null }
       // A manager that does not run has nothing to stop.
       await firstProblem(manager.unload(), options)
+      const isOurs = readFileSync(manager.file, 'utf8') === manager.text(environmentFile)
+      const kept = isOurs ? null : keepDefinition(manager.file)
       rmSync(manager.file)
       await firstProblem(manager.forget(), options)
-      return true
+      return { removed: true, kept }
     },
     async state() {
       const installed = existsSync(manager.file)
@@ -160,12 +170,23 @@ function refuseOtherSystems(platform: string): void {
   })
 }
 
-function writeDefinition(file: string, text: string): 'created' | 'updated' | 'unchanged' {
+/** The owner may have changed the definition before. */
+function writeDefinition(file: string, text: string) {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
-  if (before === text) return 'unchanged'
+  if (before === text) return { change: 'unchanged', kept: null } as const
+  const kept = before === undefined ? null : keepDefinition(file)
   mkdirSync(dirname(file), { recursive: true })
   replaceFile(file, text, { mode: 0o644 })
-  return before === undefined ? 'created' : 'updated'
+  return { change: before === undefined ? 'created' : 'updated', kept } as const
+}
+
+/** Contract: a copy beside the file, under a name that no service manager reads; it replaces no other copy. */
+function keepDefinition(file: string): string {
+  const name = (nth: number): string => `${file}.before-${nth}`
+  let nth = 1
+  while (existsSync(name(nth))) nth += 1
+  writeNewFile(name(nth), readFileSync(file))
+  return name(nth)
 }
 
 /** Contract: undefined if the manager cannot be asked: there is no such program, or it cannot reach its service. */

@@ -8,7 +8,15 @@ import { findVersion, replaceKeptFile } from '../../files/kept-versions.ts'
 
 const shape = z.object({
   version: z.literal(1),
-  secrets: z.record(z.string(), z.object({ value: z.string(), set_at: z.string(), to: z.array(z.string()) })),
+  secrets: z.record(
+    z.string(),
+    z.object({
+      value: z.string(),
+      set_at: z.string(),
+      to: z.array(z.string()),
+      made_for: z.string().optional(),
+    }),
+  ),
 })
 
 export interface StoredSecret {
@@ -16,6 +24,8 @@ export interface StoredSecret {
   readonly set_at: string
   /** Hosts to which tools may send the secret; empty means none. */
   readonly to: readonly string[]
+  /** The part of the configuration that a command stored it for; undefined: its owner set it by name. */
+  readonly made_for?: string | undefined
 }
 
 export type StoredSecrets = Readonly<Record<string, StoredSecret>>

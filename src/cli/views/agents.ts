@@ -25,7 +25,8 @@ const TEXTS = {
     defaultModel: 'the default model',
     noRuns: 'none yet',
     deleted: (id: string) => `Deleted ${id}. Its past runs are kept: tireless queue list --agent ${id}`,
-    keptFile: (file: string) => `Its file is kept too; rename it back to undo: ${file}`,
+    keptFolder: (folder: string) => `Its description and files are kept: ${folder}`,
+    bringBack: 'Bring it back:',
     keptWorkspace: (folder: string) => `Its workspace folder is kept: ${folder}`,
     schedules: (ids: string) => `Removed its added schedules: ${ids}`,
   },
@@ -45,7 +46,8 @@ const TEXTS = {
     defaultModel: '默认模型',
     noRuns: '还没有',
     deleted: (id: string) => `已删除 ${id}。过去的运行仍保留：tireless queue list --agent ${id}`,
-    keptFile: (file: string) => `它的文件也保留着；改回原名即可恢复：${file}`,
+    keptFolder: (folder: string) => `它的说明和文件保留在：${folder}`,
+    bringBack: '恢复它：',
     keptWorkspace: (folder: string) => `它的工作目录仍保留：${folder}`,
     schedules: (ids: string) => `已移除为它添加的计划：${ids}`,
   },
@@ -116,13 +118,16 @@ const shownRun = ({ dispatch_id, created_at, status, result, error }: CommandOut
   'came of it': error ?? (result === null ? null : titleOf(result)),
 })
 
-export function renderDeletedAgent({ agent_id, kept, schedules_removed }: CommandOutput<'agent delete'>): string {
+export function renderDeletedAgent(output: CommandOutput<'agent delete'>): string {
+  const { agent_id, kept, schedules_removed, bring_back } = output
   const texts = TEXTS[terminalLanguage()]
   return [
     texts.deleted(agent_id),
-    ...(kept.file === null ? [] : [texts.keptFile(kept.file)]),
+    texts.keptFolder(kept.folder),
     ...(kept.workspace === null ? [] : [texts.keptWorkspace(kept.workspace)]),
     ...(schedules_removed.length === 0 ? [] : [texts.schedules(schedules_removed.join(', '))]),
+    texts.bringBack,
+    ...bring_back.map((command) => `  ${command}`),
   ].join('\n')
 }
 

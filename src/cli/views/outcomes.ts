@@ -25,6 +25,7 @@ const TEXTS = {
     schedulePaused: (id: string) => `${id} is paused. Resume it: tireless schedule resume ${id}`,
     never: 'never again',
     removed: (id: string) => `Removed ${id}; work that it started continues.`,
+    bringBack: 'Add it again:',
     started: (agent: string, id: string) => `${agent} is queued as ${id}. Follow it: tireless queue show ${id}`,
     opened: (page: string) => `Opened ${page} in your browser.`,
     notOpened: (link: string) => `Open this link in a browser; it logs you in, once and within minutes:\n${link}`,
@@ -53,6 +54,7 @@ const TEXTS = {
     schedulePaused: (id: string) => `${id} 已暂停。恢复：tireless schedule resume ${id}`,
     never: '不再运行',
     removed: (id: string) => `已移除 ${id}；它已启动的任务继续。`,
+    bringBack: '重新添加：',
     started: (agent: string, id: string) => `${agent} 已排队：${id}。查看：tireless queue show ${id}`,
     opened: (page: string) => `已在浏览器中打开 ${page}。`,
     notOpened: (link: string) => `请在浏览器中打开此链接；它让您登录，只能用一次，几分钟内有效：\n${link}`,
@@ -90,8 +92,8 @@ export function renderSchedule({ id, agents, paused, next }: CommandOutput<'sche
   return texts().schedule(name, agents.join(', '), next === null ? texts().never : sayInstant(next))
 }
 
-export const renderRemovedSchedule = ({ removed }: CommandOutput<'schedule remove'>): string =>
-  texts().removed(shortId(removed))
+export const renderRemovedSchedule = ({ removed, bring_back }: CommandOutput<'schedule remove'>): string =>
+  [texts().removed(shortId(removed)), ...bring_back.map((command) => `${texts().bringBack} ${command}`)].join('\n')
 
 export const renderScheduleRun = ({ items }: CommandOutput<'schedule run'>): string =>
   items.map(({ agent_id, dispatch_id }) => texts().started(agent_id, shortId(dispatch_id))).join('\n')

@@ -20,19 +20,32 @@ export interface AgentDirectory {
   add(agentId: string, keys: Readonly<Record<string, Json>>): string
   /** Contract: throws what `add` would throw; the agent as it would be. Leaves nothing behind. */
   tryAdd(agentId: string, keys: Readonly<Record<string, Json>>): DefinedAgent
-  /** Contract: changes the agent's file and returns its name; a throw changes nothing. Paths start at the agent. */
-  change(agentId: string, changes: readonly ConfigChange[]): string
+  /**
+   * Contract: changes the agent's file and returns the path of a copy of the file before; a throw changes nothing.
+   * Paths start at the agent.
+   */
+  change(agentId: string, changes: readonly ConfigChange[]): string | null
   /** Contract: throws what `change` would throw; the agent as it would be. Changes nothing. */
   tryChange(agentId: string, changes: readonly ConfigChange[]): DefinedAgent
   /** Contract: the texts of `role.md` and `self.md` in the agent's folder; null: there is no such file. */
   documents(agentId: string): Readonly<Record<AgentDocument, string | null>>
-  /** Contract: replaces the whole text; an empty one removes the file. */
-  writeDocument(agentId: string, name: AgentDocument, text: string): void
   /**
-   * Contract: the agent is gone; its own file is kept under another name, which is returned. Null: the agent stood in
-   * the configuration file and was taken out of it.
+   * Contract: replaces the whole text; an empty one removes the file. Returns the path of a copy of the text before;
+   * null if there was none.
    */
-  remove(agentId: string): string | null
+  writeDocument(agentId: string, name: AgentDocument, text: string): string | null
+  /** Contract: the names in the agent's folder, if there is one: a new agent of this id would have these files. */
+  filesLeft(agentId: string): readonly string[]
+  /** Contract: the agent is gone; all that described it is in a folder that is in no other agent's way. */
+  remove(agentId: string): RemovedAgent
+}
+
+/** Where a removed agent is kept: the folder `kept`, moved to `own`, is the agent again. */
+interface RemovedAgent {
+  readonly kept: string
+  readonly own: string
+  /** A copy of the configuration file from before; null: the agent did not stand in it. */
+  readonly before: string | null
 }
 
 /** Files that say who an agent is: the owner's words, and what it wrote about itself. */

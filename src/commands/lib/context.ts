@@ -197,8 +197,11 @@ interface Contacts {
 
 /** The owner's configuration and secrets. */
 export interface OwnerSettings {
-  /** Contract: writes the changes to the configuration file and applies them; `config_invalid`: nothing changed. */
-  changeConfig(changes: readonly ConfigChange[]): void
+  /**
+   * Contract: writes the changes to the configuration file and applies them; `config_invalid`: nothing changed.
+   * Returns the path of a copy of the file before; null if there was no file.
+   */
+  changeConfig(changes: readonly ConfigChange[]): string | null
   /** Contract: the values in use with their sources, without secrets; also while the file is invalid. */
   configInUse(): readonly ConfigValue[]
   readonly secrets: SecretVault

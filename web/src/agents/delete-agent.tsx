@@ -18,22 +18,21 @@ interface DeleteProps {
   readonly agent: AgentDetails
 }
 
-export function DeleteAgent({ page, texts, own, agent: { agent_id: id, workspace, source } }: DeleteProps) {
+export function DeleteAgent({ page, texts, own, agent: { agent_id: id, workspace } }: DeleteProps) {
   const [isAsking, setAsking] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const remove = async (): Promise<void> => {
     setBusy(true)
     try {
-      await runCommand('agent delete', { id, yes: true })
+      const { bring_back } = await runCommand('agent delete', { id, yes: true })
       // Before anything is fetched anew: this page has nothing to show any more.
       navigate('/agents', { replace: true })
-      page.toasts.add('live', own.removed(visibleText(id)))
+      page.toasts.add('live', own.removed(visibleText(id), visibleText(bring_back.join('; '))))
     } catch (thrown) {
       page.reportFailure(thrown)
       setBusy(false)
     }
   }
-  const hasOwnFile = source.endsWith('agent.yaml')
   return (
     <>
       <Button look="danger" onClick={() => setAsking(true)}>
@@ -47,7 +46,7 @@ export function DeleteAgent({ page, texts, own, agent: { agent_id: id, workspace
             <li>{own.staysRuns}</li>
             {workspace !== null && <li class="wrap-anywhere">{own.staysFolder(visibleText(workspace))}</li>}
             <li>{own.staysMemory}</li>
-            {hasOwnFile && <li class="wrap-anywhere">{own.staysFile(visibleText(`${source}.deleted`))}</li>}
+            <li class="wrap-anywhere">{own.staysFiles('agents/.deleted')}</li>
           </ul>
           <DialogButtons>
             <Button onClick={() => setAsking(false)}>{texts.cancel}</Button>

@@ -40,8 +40,8 @@ const en = {
   staysRuns: 'all its runs and what they cost',
   staysFolder: (folder: string) => `its folder ${folder}`,
   staysMemory: 'what it remembers',
-  staysFile: (file: string) => `a copy of its file, as ${file}`,
-  removed: (id: string) => `Deleted ${id}.`,
+  staysFiles: (folder: string) => `its description and files, moved to ${folder} in the home`,
+  removed: (id: string, command: string) => `Deleted ${id}. Bring it back: ${command}`,
   fields: {
     prompt: 'Task',
     schedule: 'When',
@@ -166,8 +166,8 @@ const zh: typeof en = {
   staysRuns: '它的所有运行记录和花费',
   staysFolder: (folder) => `它的文件夹 ${folder}`,
   staysMemory: '它记住的内容',
-  staysFile: (file) => `它的文件的副本：${file}`,
-  removed: (id) => `已删除 ${id}。`,
+  staysFiles: (folder) => `它的说明和文件，移到主目录的 ${folder}`,
+  removed: (id, command) => `已删除 ${id}。恢复：${command}`,
   fields: {
     prompt: '任务',
     schedule: '什么时候',

@@ -62,8 +62,8 @@ const en = {
   added: (name: string) => `${name} was added.`,
   removeTitle: (name: string) => `Remove ${name}?`,
   removeHelp:
-    'Its entry in tireless.yaml, its secret and its paired chats are deleted. Messages that wait for ' +
-    'it are not sent.',
+    'Its entry in tireless.yaml, the secret that was stored with it and its paired chats are deleted; chats must be ' +
+    'paired anew. Messages that wait for it are not sent. The file as it is now is kept in versions/files.',
   removed: (name: string) => `${name} was removed.`,
 }
 
@@ -121,7 +121,8 @@ const zh: typeof en = {
   testing: '正在测试……',
   added: (name) => `已添加${name}。`,
   removeTitle: (name) => `移除${name}？`,
-  removeHelp: '会删除它在 tireless.yaml 里的条目、密钥和已配对的聊天。等待发送的消息不会再发。',
+  removeHelp:
+    '会删除它在 tireless.yaml 里的条目、随它保存的密钥和已配对的聊天；之后要重新配对。等待发送的消息不会再发。现在的文件保留在 versions/files。',
   removed: (name) => `已移除${name}。`,
 }
 

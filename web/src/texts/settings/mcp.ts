@@ -74,8 +74,8 @@ const en = {
   notAdded: 'It was not added, because it does not start.',
   removeTitle: (name: string) => `Remove ${name}?`,
   removeHelp:
-    'Its entry in tireless.yaml, its token and the approvals of its tools are deleted. Agents can no ' +
-    'longer use them.',
+    'Its entry in tireless.yaml, the token that was stored with it and the approvals of its tools are deleted. ' +
+    'Agents can no longer use them. The file as it is now is kept in versions/files.',
   removed: (name: string) => `${name} was removed.`,
 }
 
@@ -144,7 +144,8 @@ const zh: typeof en = {
   added: (name) => `已添加 ${name}。`,
   notAdded: '没有添加，因为它启动不了。',
   removeTitle: (name) => `移除 ${name}？`,
-  removeHelp: '会删除它在 tireless.yaml 里的条目、令牌和对工具的批准。智能体不能再使用它们。',
+  removeHelp:
+    '会删除它在 tireless.yaml 里的条目、随它保存的令牌和对工具的批准。智能体不能再使用它们。现在的文件保留在 versions/files。',
   removed: (name) => `已移除 ${name}。`,
 }
 

@@ -90,7 +90,9 @@ const en = {
   providersTitle: 'Providers in the configuration',
   noProviders: 'None. Keys may also come from variables of the machine, such as ANTHROPIC_API_KEY.',
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeHelp: 'Its entry in tireless.yaml and its stored key are deleted. Agents that use its models fail.',
+  removeHelp:
+    'Its entry in tireless.yaml and the key that was stored with it are deleted. Agents that use its models fail. ' +
+    'The file as it is now is kept in versions/files.',
   removed: (name: string) => `${name} was removed.`,
 }
 
@@ -188,7 +190,8 @@ const zh: typeof en = {
   providersTitle: '配置里的提供商',
   noProviders: '没有。密钥也可以来自机器的环境变量，例如 ANTHROPIC_API_KEY。',
   removeTitle: (name) => `移除 ${name}？`,
-  removeHelp: '会删除它在 tireless.yaml 里的条目和保存的密钥。使用它的模型的智能体将会失败。',
+  removeHelp:
+    '会删除它在 tireless.yaml 里的条目和随它保存的密钥。使用它的模型的智能体将会失败。现在的文件保留在 versions/files。',
   removed: (name) => `已移除 ${name}。`,
 }
 

@@ -30,7 +30,7 @@ const en = {
   removeTitle: (name: string) => `Remove ${name}?`,
   removeHelp:
     'Its entry in tireless.yaml and your approval are deleted; its files stay. What is loaded runs ' +
-    'until the next start.',
+    'until the next start. tireless.yaml as it is now is kept in versions/files.',
   removed: (name: string) => `${name} was removed.`,
 }
 
@@ -57,7 +57,8 @@ const zh: typeof en = {
   approved: (name) => `已批准 ${name}，下次启动时加载。`,
   added: (name) => `已添加 ${name}，下次启动时加载。`,
   removeTitle: (name) => `移除 ${name}？`,
-  removeHelp: '会删除它在 tireless.yaml 里的条目和你的批准，文件保留。已加载的会运行到下次启动。',
+  removeHelp:
+    '会删除它在 tireless.yaml 里的条目和你的批准，文件保留。已加载的会运行到下次启动。现在的 tireless.yaml 保留在 versions/files。',
   removed: (name) => `已移除 ${name}。`,
 }
 
