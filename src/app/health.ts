@@ -6,6 +6,7 @@ import { createWorkspaceFolders } from '../adapters/envs/workspace-folders.ts'
 import { readDisk } from '../adapters/system/machine.ts'
 import type { CommandContext } from '../commands/lib/context.ts'
 import { findAway } from '../commands/lib/held-by.ts'
+import { unfinishedUndoNotes } from '../commands/lib/unfinished-undos.ts'
 import { formatBytes } from '../domain/byte-size.ts'
 import type { PeopleText } from '../domain/language.ts'
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../domain/lost-commits.ts'
@@ -18,6 +19,7 @@ import { failingResidents } from '../kernel/residents/resident-notes.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 import type { HomeSeen } from '../ports/store/queue.ts'
 import { fallbackIfUnreadable, isSharedStore, type Store } from '../ports/store.ts'
+import { homeId } from './home-id.ts'
 
 export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<CommandContext['health']>>> {
   const unreachable = await host
@@ -37,6 +39,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
       .damage()
       .map((found) => `the database is damaged: ${found}`),
     ...(await lostCommits(host.get('store'))),
+    ...(await halfDoneUndos(host)),
     ...failingResidents(await host.get('residents').describe()),
     ...(await fullDisk(host.get('home').root)),
     ...host
@@ -96,6 +99,12 @@ export const sandboxProblems = (trial: SandboxTestResult | undefined): PeopleTex
 export async function lostCommits(store: Store): Promise<string[]> {
   const lost = (await fallbackIfUnreadable(store.setting(LOST_COMMITS), null)) as LostCommits | null
   return lost === null ? [] : [`${describeLoss(lost)}. Do this: ${LOSS_REMEDY}`]
+}
+
+/** Contract: empty if no undo of this home is half done. */
+async function halfDoneUndos(host: PluginHost): Promise<readonly string[]> {
+  const store = host.get('store')
+  return unfinishedUndoNotes({ store, homeId: isSharedStore(store) ? homeId(host.get('home').root) : undefined })
 }
 
 /** With less than this, the next write may fail. */

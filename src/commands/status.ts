@@ -17,6 +17,7 @@ import { defineCommand } from './lib/command.ts'
 import type { Needs } from './lib/context.ts'
 import { modelState, readModelState } from './lib/model-state.ts'
 import { childSchema, connectionSchema } from './lib/output-schemas.ts'
+import { unfinishedUndoShape, unfinishedUndos } from './lib/unfinished-undos.ts'
 import { hasLeader, workerSchema, workersOf } from './lib/workers.ts'
 import { nextScheduledRun } from './schedule.ts'
 
@@ -154,7 +155,17 @@ const residentSchema = z.object({
 
 const NEEDS = [
   ...(['agentDirectory', 'budgetLimits', 'channels', 'clock', 'connections', 'draining', 'epoch'] as const),
-  ...(['health', 'isQueueWorked', 'kernel', 'kernelId', 'models', 'pageAddress', 'residents', 'settings'] as const),
+  ...([
+    'health',
+    'homeId',
+    'isQueueWorked',
+    'kernel',
+    'kernelId',
+    'models',
+    'pageAddress',
+    'residents',
+    'settings',
+  ] as const),
   'store',
 ] as const
 
@@ -184,6 +195,7 @@ export async function summarizeStatus(context: StatusNeeds) {
     agents: agentsOf(context),
     runs: await runningNow(context),
     degraded: [...degraded],
+    unfinished_undos: await unfinishedUndos(context),
     workers: await workersOf(context),
   }
 }
@@ -232,6 +244,7 @@ export const status = defineCommand({
     ),
     runs: z.array(childSchema.omit({ status: true }).extend({ parent_id: z.string().nullable() })).describe('run now'),
     degraded: z.array(z.string()),
+    unfinished_undos: z.array(unfinishedUndoShape).describe('undos of this home that are half done'),
     workers: z.array(workerSchema).describe('processes that work on the store'),
   }),
   run: summarizeStatus,

@@ -11,6 +11,8 @@ export interface PathChange {
   readonly path: string
   readonly before: PathState
   readonly after: PathState
+  /** Which file was there before, if it had more than one link: one that is still the same is changed in place. */
+  readonly file?: string | undefined
 }
 
 /** Why an entry is not in a snapshot. */

@@ -22,25 +22,24 @@ export async function withSnapshots<T>(
   if (!calls.some(({ effect }) => writesWorkspace(effect))) return work()
   const { snapshots } = run.engine
   const { dispatch_id: run_id } = run.dispatch
-  const takeSnapshot = (at: { readonly turn: number; readonly before?: true }): Promise<string | undefined> =>
+  type When = { readonly turn: number; readonly before?: true; readonly recovered?: true }
+  const takeSnapshot = (at: When): Promise<string | undefined> =>
     withWorkspaceLock(run.engine.store, run.workspace.folder, () => snapshots.take(run.env.root, { run_id, ...at }))
   // Others may have written while this run waited, so the first snapshot of each opening is new. A call that started
-  // before a crash may have written already; then it is too late for a snapshot before the first write, unless others
-  // have written since: their work must not count as work of this run.
-  if (!run.isWorkspaceSaved && (intended.size === 0 || (await haveOthersWritten(run)))) {
-    await takeSnapshot({ turn: turn - 1, before: true })
-    run.isWorkspaceSaved = true
+  // before a crash may have written already, and so may anybody else since: whose work that is stays uncertain.
+  const hasWritten = (): boolean => [...intended.values()].some(({ effect }) => writesWorkspace(effect))
+  const isRecovering = !run.isWorkspaceSaved && hasWritten()
+  let isCovered = true
+  if (!run.isWorkspaceSaved) {
+    const taken = await takeSnapshot({ turn: turn - 1, ...(isRecovering ? { recovered: true } : { before: true }) })
+    // Without it, the snapshot after this step would count as work of the run what others did since the crash.
+    isCovered = !isRecovering || taken !== undefined
+    // If it cannot be taken, the next step that writes tries again.
+    if (taken !== undefined) run.isWorkspaceSaved = true
   }
   try {
     return await work()
   } finally {
-    if ([...intended.values()].some(({ effect }) => writesWorkspace(effect))) await takeSnapshot({ turn })
+    if (isCovered && hasWritten()) await takeSnapshot({ turn })
   }
-}
-
-/** Contract: whether someone else has written to the workspace since the last snapshot of this run. */
-async function haveOthersWritten({ engine, dispatch, env }: Run): Promise<boolean> {
-  const spans = (await engine.snapshots.spans()).filter(({ workspace }) => workspace === env.root)
-  const own = spans.findLast(({ writer }) => writer === dispatch.dispatch_id)
-  return own !== undefined && spans.some(({ writer, to }) => writer !== own.writer && to > own.to)
 }

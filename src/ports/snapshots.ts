@@ -35,6 +35,16 @@ export interface PresentFiles {
   readonly paths: readonly { readonly path: string; readonly bytes: number }[]
 }
 
+/** `partly`: an interrupted write left it between both states. `changed_since`: it has neither state. */
+export type ChangeProgress = 'to_do' | 'partly' | 'done' | 'changed_since'
+
+/** A path that was not changed. `error`: the reason, of `failed`. */
+export interface PathLeft {
+  readonly path: string
+  readonly why: 'changed_since' | 'failed'
+  readonly error: string | null
+}
+
 /** A time in which one writer held the workspace: from its first write, or the first one after a wait, to its last. */
 export interface WriteSpan {
   readonly writer: string
@@ -44,6 +54,10 @@ export interface WriteSpan {
   /** Ids of the snapshots. */
   readonly before: string
   readonly after: string
+  /** From a crash to the restart: the writer's interrupted calls may have written, or anybody else. */
+  readonly isUncertain?: true
+  /** At its start: files with more than one link, by path, as `PathChange.file` names them. */
+  readonly linked?: Readonly<Record<string, string>>
 }
 
 /** The copy of a workspace that is merged into the original. */
@@ -65,9 +79,13 @@ export interface Snapshots {
   /**
    * Contract: stores the files of the workspace for this step, and returns the snapshot's id; never rejects: a snapshot
    * that fails is skipped, with undefined. `before`: precedes the next write of this writer; what others changed since
-   * its last snapshot is not its work.
+   * its last snapshot is not its work. `recovered`: the same after a crash in a write, so that it is uncertain whose
+   * work it is.
    */
-  take(workspace: string, step: StepRef & { readonly before?: true }): Promise<string | undefined>
+  take(
+    workspace: string,
+    step: StepRef & { readonly before?: true; readonly recovered?: true },
+  ): Promise<string | undefined>
   /** Contract: whether this run has a snapshot. */
   hasAny(run_id: string): Promise<boolean>
   /**
@@ -90,17 +108,26 @@ export interface Snapshots {
   /** Contract: an id for the present files, which no writer keeps; undefined if they cannot be read or are too many. */
   look(workspace: string): Promise<string | undefined>
   /**
-   * Contract: every path gets the state `after`, whatever is there; can be repeated after a kill. Follows no link, and
-   * leaves a folder that is to go if it has other entries. `id`: of the change, to name unfinished files.
+   * Contract: how far each change has come, by path; writes nothing. Throws `conflict` if the folder is gone. `id`: of
+   * the change, which names unfinished files.
    */
-  restore(workspace: string, changes: readonly PathChange[], id: string): Promise<void>
+  progress(workspace: string, changes: readonly PathChange[], id: string): Promise<ReadonlyMap<string, ChangeProgress>>
+  /**
+   * Contract: every path that has the state `before`, or is partly written, gets the state `after`; returns the others.
+   * Can be repeated after a kill. Follows no link, and leaves a folder that is to go if it has other entries. Throws
+   * `conflict` if the folder is gone. `only: 'partly'`: no other paths; removes unfinished files, too.
+   */
+  restore(workspace: string, changes: readonly PathChange[], id: string, only?: 'partly'): Promise<readonly PathLeft[]>
   /** Contract: who wrote where and when, oldest first; without `writers`: all that are kept. */
   spans(writers?: readonly string[]): Promise<readonly WriteSpan[]>
   /** Contract: every path that differs between two snapshots, folders and repositories included, sorted. */
   compare(before: string, after: string): Promise<readonly PathChange[]>
   /** Contract: what the snapshot left out, by path. */
   omittedFrom(snapshot: string): Promise<ReadonlyMap<string, Omission>>
-  /** Contract: the content of a file, or the target of a link; null for a folder or nothing. */
+  /**
+   * Contract: the content of a file, or the target of a link; null for a folder or nothing. Rejects if it is missing or
+   * damaged.
+   */
   contentOf(state: PathState): Promise<Uint8Array | null>
   /**
    * Contract: takes over what the copy changed, without its repositories. A path that the original changed too is
@@ -122,7 +149,8 @@ export const NO_SNAPSHOTS: Snapshots = {
   filesMadeBy: async () => [],
   versionsOf: async () => [],
   look: async () => undefined,
-  restore: async () => {},
+  progress: async (_, changes) => new Map(changes.map(({ path }) => [path, 'to_do'])),
+  restore: async () => [],
   spans: async () => [],
   compare: async () => [],
   omittedFrom: async () => new Map(),

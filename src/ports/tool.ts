@@ -7,6 +7,7 @@ import type { FactOrigin } from '../domain/fact.ts'
 import type { Json } from '../domain/json.ts'
 import type { Label, ResultLabel } from '../domain/label.ts'
 import type { ReplyTo } from '../domain/reply-to.ts'
+import type { ViewedPart } from '../domain/viewed-files.ts'
 import type { Clock } from './clock.ts'
 import type { Env, OpsGroup, OpsGroups } from './env.ts'
 import type { Delegation } from './sub-agents.ts'
@@ -31,6 +32,8 @@ export interface ToolContext {
   readonly intendedAt: number
   /** Digests of the files that this session has read or written, by path. */
   readonly seen: ReadonlyMap<string, string>
+  /** The lines of those of them that it has viewed only in part, by path; absent: none. */
+  readonly viewedParts?: ReadonlyMap<string, readonly ViewedPart[]>
   /** Lowest label of everything the session has read; anything that the tool stores must get no better label. */
   readonly label: Label
   /** The session's current folder in the workspace; empty for the workspace itself. */
@@ -126,7 +129,8 @@ export interface Tool<Args = never> {
   before?(args: Args, context: ToolContext): Promise<Json>
   /**
    * Contract: an error that the model can act on is a result with status `error`, not a throw. In the result,
-   * `facts.seen` holds `{path: digest}` of the files read or written, and `facts.cwd` the session's new folder. Status
+   * `facts.seen` holds `{path: digest}` of the files read or written, `facts.partly` the lines of those that were read
+   * only in part, and `facts.cwd` the session's new folder. Status
    * `unknown` (the outcome is not known) is handled as after a crash.
    */
   run(args: Args, context: ToolContext): Promise<CallResult>

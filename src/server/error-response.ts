@@ -14,6 +14,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, ContentfulStatusCode>>> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  undo_unfinished: 409,
   confirmation_needed: 409,
   request_oversize: 413,
   not_written: 507,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { NewFact } from '../domain/fact.ts'
-import type { NewUndo } from '../domain/undo.ts'
+import type { NewUndo, Undo } from '../domain/undo.ts'
 import { iso } from '../ports/clock.ts'
 import { commitOne, type Store } from '../ports/store.ts'
 import { assertRefusedWith, type ConformanceCase, TEST_NOW } from './store-test-helpers.ts'
@@ -14,6 +14,10 @@ const newUndo = (id: string, more: Partial<NewUndo> = {}): NewUndo => ({
   facts: [{ id: 'f', from: 'known', to: 'undone', ended_by: id }],
   ...more,
 })
+
+const endOf = (id: string, now: number) => ({ op: 'undo_end', id, how: 'done', kept: [], now }) as const
+
+const idsOf = async (undos: Promise<readonly Undo[]>): Promise<string[]> => (await undos).map(({ id }) => id)
 
 const rememberFact = async (store: Store, id: string, text: string): Promise<void> => {
   const fact: NewFact = {
@@ -31,18 +35,19 @@ const endings = async (store: Store): Promise<unknown[]> =>
 
 export const undoConformance: readonly ConformanceCase[] = [
   {
-    name: 'an undo is recorded whole before it begins; only one is unfinished; it ends once',
+    name: 'an undo is recorded whole before it begins, also beside one that is not finished; it ends once',
     async run(store) {
       await commitOne(store, [{ op: 'undo_begin', undo: newUndo('u1'), now: TEST_NOW }])
       const running = { ...newUndo('u1'), status: 'running', created_at: iso(TEST_NOW), ended_at: null }
-      assert.deepEqual(await store.unfinishedUndo(), running)
-      await assertRefusedWith('conflict', commitOne(store, [{ op: 'undo_begin', undo: newUndo('u2'), now: TEST_NOW }]))
-      await commitOne(store, [{ op: 'undo_end', id: 'u1', now: TEST_NOW + 1 }])
-      const done = { ...running, status: 'done', ended_at: iso(TEST_NOW + 1) }
-      assert.deepEqual([await store.undo('u1'), await store.unfinishedUndo()], [done, undefined])
-      await assertRefusedWith('not_found', commitOne(store, [{ op: 'undo_end', id: 'u1', now: TEST_NOW + 2 }]))
+      assert.deepEqual(await store.unfinishedUndos(), [running])
       await assertRefusedWith('conflict', commitOne(store, [{ op: 'undo_begin', undo: newUndo('u1'), now: TEST_NOW }]))
-      await commitOne(store, [{ op: 'undo_begin', undo: newUndo('u2', { undoes: 'u1' }), now: TEST_NOW + 3 }])
+      await commitOne(store, [{ op: 'undo_begin', undo: newUndo('u2', { undoes: 'u1' }), now: TEST_NOW }])
+      assert.deepEqual(await idsOf(store.unfinishedUndos()), ['u1', 'u2'])
+      await commitOne(store, [endOf('u1', TEST_NOW + 1)])
+      const done = { ...running, status: 'done', ended_at: iso(TEST_NOW + 1) }
+      assert.deepEqual([await store.undo('u1'), await idsOf(store.unfinishedUndos())], [done, ['u2']])
+      await assertRefusedWith('not_found', commitOne(store, [endOf('u1', TEST_NOW + 2)]))
+      await assertRefusedWith('conflict', commitOne(store, [{ op: 'undo_begin', undo: newUndo('u1'), now: TEST_NOW }]))
       const listed = await store.undos({ limit: 9 })
       assert.deepEqual(
         listed.map(({ id, undoes }) => [id, undoes]),
@@ -51,6 +56,25 @@ export const undoConformance: readonly ConformanceCase[] = [
           ['u1', null],
         ],
       )
+    },
+  },
+  {
+    name: 'an undo that stopped says why and what it kept, until it ends; one that was given up stays so',
+    async run(store) {
+      const failed = { workspace: '/w', name: 'a\xff', why: 'failed', error: 'the disk is full' } as const
+      const given = { ...failed, why: 'given_up', error: null } as const
+      await commitOne(store, [{ op: 'undo_begin', undo: newUndo('u1'), now: TEST_NOW }])
+      await commitOne(store, [{ op: 'undo_stop', id: 'u1', why: 'the disk is full', kept: [failed] }])
+      const [stopped] = await store.unfinishedUndos()
+      assert.deepEqual([stopped?.stopped, stopped?.kept, stopped?.status], ['the disk is full', [failed], 'running'])
+      await commitOne(store, [{ op: 'undo_end', id: 'u1', how: 'given_up', kept: [given], now: TEST_NOW + 1 }])
+      const ended = await store.undo('u1')
+      assert.deepEqual(
+        [ended?.status, ended?.kept, ended?.ended_at, ended?.workspaces],
+        ['given_up', [given], iso(TEST_NOW + 1), newUndo('u1').workspaces],
+      )
+      await assertRefusedWith('not_found', commitOne(store, [{ op: 'undo_stop', id: 'u1', why: 'again', kept: [] }]))
+      assert.deepEqual(await store.unfinishedUndos(), [])
     },
   },
   {
@@ -80,7 +104,7 @@ export const undoConformance: readonly ConformanceCase[] = [
     async run(store) {
       await commitOne(store, [
         { op: 'undo_begin', undo: newUndo('old'), now: TEST_NOW },
-        { op: 'undo_end', id: 'old', now: TEST_NOW },
+        endOf('old', TEST_NOW),
         { op: 'undo_begin', undo: newUndo('new'), now: TEST_NOW },
       ])
       const [{ runs }] = await commitOne(store, [{ op: 'prune', before: TEST_NOW + 1, limit: 10 }])

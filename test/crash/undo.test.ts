@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
@@ -81,6 +81,36 @@ test('an undo that is killed at any of its changes is finished at the next start
       target = await lastUndo(app)
     })
   }
+})
+
+test('O7: a killed undo is not finished over what its owner wrote since; a command does the rest', async (t) => {
+  const home = freshFolder(t)
+  const folder = join(home, 'workspaces/writer')
+  const run = await withApp(t, home, workADay)
+  const changes = Number(undoIn(home, run, 0).stdout)
+  const undone = await withApp(t, home, lastUndo)
+  assert.equal(undoIn(home, undone, Math.floor(changes / 2)).signal, 'SIGKILL')
+  writeFileSync(join(folder, 'changed'), 'by the owner')
+  const before = listing(folder)
+  const id = await withApp(t, home, async (app) => {
+    await app.run('start', { until_idle: true })
+    assert.deepEqual(listing(folder), before)
+    const [open] = (await app.run('status', {})).unfinished_undos
+    assert.match(open?.why ?? '', /files were changed since a crash; not changed back: changed \(changed since\)/)
+    return open?.id ?? ''
+  })
+  await withApp(t, home, async (app) => {
+    const done = await app.run('undo', { target: id, yes: true })
+    assert.deepEqual(
+      done.kept.map(({ path }) => path),
+      ['changed'],
+    )
+    const { files, state } = (await takeStock(app, home)) as { files: Record<string, string>; state: string }
+    assert.deepEqual(Object.keys(files), ['changed', 'gone', 'new', 'new/deep', 'new/link', 'odd'])
+    assert.match(state, /evening/)
+    assert.deepEqual((await app.run('status', {})).unfinished_undos, [])
+  })
+  assert.equal(readFileSync(join(folder, 'changed'), 'utf8'), 'by the owner')
 })
 
 async function lastUndo(app: App): Promise<string> {

@@ -31,7 +31,11 @@ const pick = <T>(from: readonly T[]): T => from[dice(from.length)] as T
 
 /** Texts of the owner are found again by their content, wherever they are kept. */
 let count = 0
-const newText = (): string => `owner ${seed}-${day}-${(count += 1)} ${dice(2 ** 30).toString(36)} 文\n`
+function nextCount(): number {
+  count += 1
+  return count
+}
+const newText = (): string => `owner ${seed}-${day}-${nextCount()} ${dice(2 ** 30).toString(36)} 文\n`
 const note = (line: object): void => appendFileSync(ledger, `${JSON.stringify(line)}\n`, { flush: true })
 
 /** What the owner replaces or deletes himself is no loss. */

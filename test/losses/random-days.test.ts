@@ -50,7 +50,9 @@ function livesDay(args: readonly string[], killAfterMs: number | undefined): Pro
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CHILD, ...args])
     let output = ''
-    child.stderr.on('data', (data) => (output += data))
+    child.stderr.on('data', (data) => {
+      output += data
+    })
     const kill = (): void => {
       if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs)
     }

@@ -6,7 +6,7 @@ import { type DrainDeps, drain, joinHome, leaveHome } from '../../src/kernel/que
 import { createHeldDispatches, type HeldDispatches } from '../../src/kernel/queue/held-dispatches.ts'
 import { signalRun } from '../../src/kernel/queue/run-controls.ts'
 import type { WakeSignal } from '../../src/kernel/queue/wake-signal.ts'
-import { finishInterruptedUndo } from '../../src/kernel/undo/perform.ts'
+import { finishInterruptedUndos } from '../../src/kernel/undo/perform.ts'
 import { ALONE, NO_DOCUMENTS } from './absent-services.ts'
 import type { SimProcess } from './process.ts'
 import { hasUndo } from './undo-plan.ts'
@@ -69,6 +69,6 @@ export function createLoneQueue(world: World, proc: SimProcess, parts: QueuePart
 }
 
 async function finishUndo(world: World, engine: Engine, held: HeldDispatches): Promise<void> {
-  const undone = await held.alone(() => finishInterruptedUndo({ ...engine, documents: NO_DOCUMENTS }))
-  if (undone !== undefined) world.counters.add('undo finished by the next process')
+  const undone = await held.alone(() => finishInterruptedUndos({ ...engine, documents: NO_DOCUMENTS }))
+  for (const { error } of undone) if (error === null) world.counters.add('undo finished by the next process')
 }

@@ -11,6 +11,7 @@ import { builtinTools } from '../../src/adapters/tools/tools.ts'
 import type { CallResult } from '../../src/domain/decision.ts'
 import type { Json } from '../../src/domain/json.ts'
 import { CLEAN_LABEL } from '../../src/domain/label.ts'
+import { noteViewed, type ViewedPart } from '../../src/domain/viewed-files.ts'
 import { requireOps } from '../../src/ports/env.ts'
 import type { AnyTool, ProbeResult, ToolContext } from '../../src/ports/tool.ts'
 
@@ -24,6 +25,7 @@ export async function session(t: TestContext) {
     env: { PATH: process.env.PATH },
   }).open(join(base, 'ws'))
   const seen = new Map<string, string>()
+  const viewedParts = new Map<string, readonly ViewedPart[]>()
   const abort = new AbortController()
   const startedAt = Date.now()
   const contextOf = (name: string): ToolContext => ({
@@ -42,6 +44,7 @@ export async function session(t: TestContext) {
     cwd: '',
     say: () => {},
     seen,
+    viewedParts,
     label: CLEAN_LABEL,
   })
   const parsed = (name: string, args: Json) => tool(name).args.parse(args)
@@ -54,8 +57,9 @@ export async function session(t: TestContext) {
     path: (name: string) => join(env.root, name),
     async call(name: string, args: Json): Promise<CallResult> {
       const result = await tool(name).run(parsed(name, args), contextOf(name))
-      const facts = result.facts as { seen?: Record<string, string> } | undefined
-      for (const [path, digest] of Object.entries(facts?.seen ?? {})) seen.set(path, digest)
+      const facts = result.facts as { seen?: Record<string, string>; partly?: Record<string, ViewedPart> } | undefined
+      for (const [path, digest] of Object.entries(facts?.seen ?? {}))
+        noteViewed({ digests: seen, parts: viewedParts }, path, digest, facts?.partly?.[path])
       return result
     },
     before: (name: string, args: Json): Promise<Json> =>

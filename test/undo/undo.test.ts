@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import type { App } from '../../src/app.ts'
@@ -91,6 +92,32 @@ test('the plan changes nothing; undo restores files, STATE.md and facts; its und
     ['evening', true, 'x'],
   )
   assert.deepEqual([await knownFacts(app), await stateText(app)], [{ tea: 'black', milk: 'oat' }, evening])
+})
+
+test('O7: where only things are left that cannot be undone, it is not said that there is nothing to undo', async (t) => {
+  const { app, work } = await setUp(t)
+  const { dispatch_id } = await work.run(app, [{ tool: 'forget', args: { key: 'tea' } }])
+  const plan = await app.run('undo', { target: dispatch_id, plan: true })
+  assert.equal(plan.status, 'nothing')
+  assert.match(render('undo', plan), /^Nothing of \S+ can be undone:\n.*forgotten for good/s)
+  assert.doesNotMatch(render('undo', plan), /There is nothing to undo|Cannot be undone/)
+})
+
+test('O7: a file whose content of before is no longer stored stays, and is named; the others go back', async (t) => {
+  const { app, work, at } = await setUp(t)
+  const { dispatch_id: first } = await work.run(app, [put('lost.txt', 'lost'), put('kept.txt', 'kept')])
+  const { dispatch_id } = await work.run(app, [put('lost.txt', '2'), put('kept.txt', '2')])
+  const id = createHash('sha1').update('blob 4\0lost').digest('hex')
+  rmSync(at(`../../versions/workspaces.git/objects/${id.slice(0, 2)}/${id.slice(2)}`))
+  const plan = await app.run('undo', { target: dispatch_id, plan: true })
+  assert.deepEqual(
+    plan.kept.map(({ path, why }) => [path, why]),
+    [['lost.txt', 'content_lost']],
+  )
+  await app.run('undo', { target: dispatch_id, yes: true })
+  assert.deepEqual([readFileSync(at('lost.txt'), 'utf8'), readFileSync(at('kept.txt'), 'utf8')], ['2', 'kept'])
+  assert.equal((await app.run('status', {})).unfinished_undos.length, 0)
+  await assert.rejects(app.run('undo', { target: first, yes: true }), /lost\.txt was changed later/)
 })
 
 test('who changed a file after an undo was undone is not said to be that undo', async (t) => {

@@ -9,6 +9,7 @@ import { describeLoss, LOSS_REMEDY } from '../../src/domain/lost-commits.ts'
 import { FAILURE_CLASSES, STOP_REASONS } from '../../src/domain/stop-reason.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY } from '../../src/domain/unreadable-row.ts'
 import { timeLimitEnd } from '../../src/engine/phases/check-stop.ts'
+import { describeUnfinished, halfDoneError } from '../../src/kernel/undo/unfinished.ts'
 import { failingResidents } from '../../src/kernel/residents/resident-notes.ts'
 import { describeError } from '../../web/src/texts/error-reasons.ts'
 import { explainError, sayTitle } from '../../web/src/texts/errors.ts'
@@ -64,6 +65,11 @@ for (const [files, pattern, atLeast] of SOURCES)
     assert.deepEqual(untranslated(texts), [])
   })
 
+const HALF_DONE = {
+  ...{ id: 'undo-1', target: 'R', runs: ['r'], undoes: null, workspaces: [], documents: [], facts: [], cancelled: [] },
+  ...({ status: 'running', created_at: 'T', ended_at: null } as const),
+}
+
 const PAUSED = 'paused until T, or until GOAL.md, STATE.md or its own files changes or a message arrives'
 
 test('the page: reasons that are made of parts are in Chinese as a whole', () => {
@@ -71,6 +77,7 @@ test('the page: reasons that are made of parts are in Chinese as a whole', () =>
   const made = [
     `${describeLoss(lost)}. Do this: ${LOSS_REMEDY}`,
     `${describeUnreadable([{ table: 't', key: 'k', why: 'w' }])}. Do this: ${SET_ASIDE_REMEDY}`,
+    describeUnfinished({ ...HALF_DONE, stopped: 'changed back: b.txt; not changed back: a.txt (E)' }),
     ...failingResidents([{ agent_id: 'guide', failures: 3, error: 'E' }]),
     ...['the last cycle failed: E', 'the last 3 cycles failed: 1 of 2 dispatches (a)'],
     ...['no cycle has succeeded since the kernel was started', 'no cycle since T, though one is due every 60 s'],
@@ -119,6 +126,16 @@ test('the page: why an undo is refused is said in words that lead on, in both la
       '(a.md was changed later by you or another program (w)). Undo that first.',
     ].join(' '),
   )
+})
+
+test('O7: the page says in both languages that an undo is half done, and how to end it', () => {
+  const kept = [{ workspace: 'w', name: 'a.txt', why: 'failed', error: 'permission denied' }] as const
+  const { message } = halfDoneError(HALF_DONE, kept, '')
+  for (const [language, said] of [['en', 'The undo is half done'] as const, ['zh', '撤销只做了一半'] as const]) {
+    const text = explainError(message, language)
+    assert.ok(text.startsWith(said), text)
+    assert.match(text, /a\.txt \(permission denied\).*tireless undo undo-1 --yes.*tireless undo undo-1 --give-up/)
+  }
 })
 
 test('the page: a folder that does not exist is said in the language of the page, whatever the sentence was in', () => {

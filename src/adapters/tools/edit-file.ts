@@ -37,16 +37,17 @@ export const editFile = defineToolWithText<Args>({
       const outcome = await planEdit(wanted, context)
       if (outcome.kind === 'refused') return toolError(`nothing was changed: ${outcome.why}`)
       await context.ops('file').write(wanted.path, outcome.text, outcome.plan.before)
-      return editedResult(outcome.plan)
+      return editedResult(outcome.plan, context)
     }),
-  probe: async (wanted, before, { ops }) => {
+  probe: async (wanted, before, context) => {
+    const { ops } = context
     const plan = planSchema.safeParse(before)
     // No plan was recorded, because the edit could not be made. A repetition is safe: it checks the file again.
     if (!plan.success) return { kind: 'not' }
     const current = await ops('file')
       .read(wanted.path)
       .catch(() => undefined)
-    if (current?.sha === plan.data.after) return { kind: 'happened', result: editedResult(plan.data) }
+    if (current?.sha === plan.data.after) return { kind: 'happened', result: editedResult(plan.data, context) }
     return { kind: current?.sha === plan.data.before ? 'not' : 'unclear' }
   },
 })
@@ -68,6 +69,9 @@ async function planEdit({ path, old, new: fresh }: Args, { env, ops, seen }: Too
   return { kind: 'edit', plan: { path: name, line: done.line, before: file.sha, after }, text: done.text }
 }
 
-function editedResult({ path, line, after }: Plan): CallResult {
-  return fileResult(`edited ${path} at line ${line}`, path, after)
+/** An edit moves lines, so of a file that was viewed in part it is no longer known which. */
+function editedResult({ path, line, after }: Plan, { viewedParts }: ToolContext): CallResult {
+  const of = viewedParts?.get(path)?.[0]?.of
+  const part = of === undefined ? undefined : { from: 1, to: 0, of }
+  return fileResult(`edited ${path} at line ${line}`, path, after, part)
 }

@@ -33,9 +33,7 @@ describe('view_file', () => {
     for (let from: string | undefined = '1'; from !== undefined; ) {
       const { content } = await s.call('view_file', { path: 'large', from: Number(from) })
       assert.ok(Buffer.byteLength(content) < 66_000)
-      from = /\[cut here at 64 kB, before line \d+ of 20000; to continue, view it with from: (\d+)\]$/.exec(
-        content,
-      )?.[1]
+      from = /\[cut here, before line \d+ of 20000; to continue, view it with from: (\d+)\]$/.exec(content)?.[1]
       text += content.replace(/\[cut here.*$/, '')
     }
     assert.equal(text, lines.join(''))
@@ -46,6 +44,14 @@ describe('view_file', () => {
       /\n\[line 1 of 2 is too long and was cut after 21845 characters; to view the next lines, use from: 2\]$/,
     )
     assert.equal((await s.call('view_file', { path: 'line', from: 2 })).content, 'next\n')
+  })
+
+  test('Q9: shows no more than a result holds, so that no line is missing without a mark', async (t) => {
+    const s = await session(t)
+    fs.writeFileSync(s.path('f'), 'nine byte\n'.repeat(6000))
+    const { content } = await s.call('view_file', { path: 'f' })
+    assert.ok(content.length < 50_000)
+    assert.match(content, /\[cut here, before line 4901 of 6000; to continue, view it with from: 4901\]$/)
   })
 
   test('suggests similar names if the file is missing', async (t) => {
@@ -64,6 +70,41 @@ describe('view_file', () => {
 })
 
 describe('create_file', () => {
+  test('E6: does not replace a file of which only a part was viewed; all parts together are enough', async (t) => {
+    const s = await session(t)
+    const old = Array.from({ length: 300 }, (_, n) => `line ${n + 1}\n`).join('')
+    fs.writeFileSync(s.path('f'), old)
+    const replace = () => s.call('create_file', { path: 'f', content: 'new' })
+    await s.call('view_file', { path: 'f', from: 1, to: 20 })
+    await s.call('view_file', { path: 'f', from: 200, to: 250 })
+    assertRefused(
+      await replace(),
+      /of f you have viewed only lines 1-20, 200-250 of 300; view the rest first, or change/,
+    )
+    assert.equal(fs.readFileSync(s.path('f'), 'utf8'), old)
+    await s.call('view_file', { path: 'f', from: 15, to: 199 })
+    assertRefused(await replace(), /only lines 1-250 of 300/)
+    await s.call('view_file', { path: 'f', from: 251 })
+    assert.equal((await replace()).status, 'ok')
+    assert.equal((await s.call('create_file', { path: 'f', content: 'again' })).status, 'ok')
+  })
+
+  test('E6: a part stays a part after an edit, and a line that is cut is not viewed', async (t) => {
+    const s = await session(t)
+    fs.writeFileSync(s.path('f'), 'one\ntwo\nthree\n')
+    await s.call('view_file', { path: 'f', to: 1 })
+    assert.equal((await s.call('edit_file', { path: 'f', old: 'one', new: '1' })).status, 'ok')
+    assertRefused(
+      await s.call('create_file', { path: 'f', content: 'new' }),
+      /of f you have viewed only a part of its 3 lines/,
+    )
+    await s.call('view_file', { path: 'f' })
+    assert.equal((await s.call('create_file', { path: 'f', content: 'new' })).status, 'ok')
+    fs.writeFileSync(s.path('line'), 'x'.repeat(3_000_000))
+    await s.call('view_file', { path: 'line' })
+    assertRefused(await s.call('create_file', { path: 'line', content: 'x' }), /change the part with edit_file/)
+  })
+
   test('case 38: creates a file; replaces one only in the version that the session has seen', async (t) => {
     const s = await session(t)
     const created = await s.call('create_file', { path: 'a/b/f', content: 'one' })

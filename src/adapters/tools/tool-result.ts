@@ -2,14 +2,19 @@
 
 import type { CallResult } from '../../domain/decision.ts'
 import { type ErrorCode, TirelessError } from '../../domain/error.ts'
+import type { ViewedPart } from '../../domain/viewed-files.ts'
 
 export function toolError(content: string): CallResult {
   return { status: 'error', content }
 }
 
-/** The result of a call that viewed or wrote a file. It records that the session has seen this version of the file. */
-export function fileResult(content: string, path: string, sha: string): CallResult {
-  return { status: 'ok', content, facts: { seen: { [path]: sha } } }
+/**
+ * The result of a call that viewed or wrote a file. It records that the session has seen this version of the file.
+ * `part`: the lines that it has seen of it; undefined: all.
+ */
+export function fileResult(content: string, path: string, sha: string, part?: ViewedPart): CallResult {
+  const partly = part && { partly: { [path]: { ...part } } }
+  return { status: 'ok', content, facts: { seen: { [path]: sha }, ...partly } }
 }
 
 const SHOWN_TO_MODEL: readonly ErrorCode[] = [

@@ -11,6 +11,8 @@ import { similarNames } from './similar-names.ts'
 import { asToolResult, fileResult, toolError } from './tool-result.ts'
 
 const MAX_BYTES = 64 * 1024
+/** The engine cuts the middle out of longer results. */
+const MAX_CHARACTERS = 49_000
 
 const args = z.strictObject({
   path: z.string(),
@@ -34,7 +36,10 @@ export const viewFile = defineToolWithText<z.infer<typeof args>>({
       const last = Math.min(to ?? lines.length, lines.length)
       if (first > Math.max(last, 1))
         return toolError(`there are no lines ${first} to ${to ?? 'the end'}: the file has ${lines.length} lines`)
-      return fileResult(excerpt(lines, first, last), normalizePath(context.env, path), file.sha)
+      const { text, lastWhole } = excerpt(lines, first, last)
+      const isWhole = first === 1 && lastWhole === lines.length
+      const part = isWhole ? undefined : { from: first, to: lastWhole, of: lines.length }
+      return fileResult(text, normalizePath(context.env, path), file.sha, part)
     }),
 })
 
@@ -43,22 +48,30 @@ function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 }
 
-function excerpt(lines: readonly string[], first: number, last: number): string {
-  if (lines.length === 0) return '[the file is empty]'
+interface Excerpt {
+  readonly text: string
+  /** The last line that is shown as a whole. */
+  readonly lastWhole: number
+}
+
+function excerpt(lines: readonly string[], first: number, last: number): Excerpt {
+  if (lines.length === 0) return { text: '[the file is empty]', lastWhole: 0 }
   let bytes = 0
   let text = ''
   for (let number = first; number <= last; number += 1) {
     const line = lines[number - 1] ?? ''
     bytes += Buffer.byteLength(line)
-    if (bytes > MAX_BYTES)
-      return text === '' ? cutLine(line, number, lines.length) : `${text}${cutNote(number, lines.length)}`
+    if (bytes > MAX_BYTES || text.length + line.length > MAX_CHARACTERS) {
+      const shown = text === '' ? cutLine(line, number, lines.length) : `${text}${cutNote(number, lines.length)}`
+      return { text: shown, lastWhole: number - 1 }
+    }
     text += line
   }
-  return text
+  return { text, lastWhole: last }
 }
 
 function cutNote(next: number, of: number): string {
-  return `[cut here at 64 kB, before line ${next} of ${of}; to continue, view it with from: ${next}]`
+  return `[cut here, before line ${next} of ${of}; to continue, view it with from: ${next}]`
 }
 
 function cutLine(line: string, number: number, of: number): string {

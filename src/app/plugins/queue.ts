@@ -5,7 +5,7 @@ import { createWatchdog, type Watchdog } from '../../adapters/envs/host/watchdog
 import { findInstallation } from '../../adapters/installation/installation.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import type { StopSignals } from '../../engine/advance.ts'
-import { finishInterruptedUndo } from '../../kernel/undo/perform.ts'
+import { finishInterruptedUndos } from '../../kernel/undo/perform.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { isSharedStore } from '../../ports/store.ts'
 import { homeId } from '../home-id.ts'
@@ -13,17 +13,18 @@ import { pinHere } from '../pin-workspaces.ts'
 import { createQueueService } from '../queue-service.ts'
 import { createStopControl } from '../stop-control.ts'
 
-/** An undo that a killed process of this home began is finished before any run continues. */
-async function finishUndo(host: PluginHost): Promise<void> {
+/** Undos that a killed process of this home began are finished before any run continues, if nobody wrote since. */
+async function finishUndos(host: PluginHost): Promise<void> {
   const { store, clock, ids, snapshots } = host.get('engine')
   const log = host.get('log')
   try {
     const documents = host.get('documents')
     const home = isSharedStore(host.get('store')) ? homeId(host.get('home').root) : undefined
-    const id = await finishInterruptedUndo({ store, clock, ids, snapshots, documents, homeId: home })
-    if (id !== undefined) log.write('info', 'undo finished', { id })
+    for (const { id, error } of await finishInterruptedUndos({ store, clock, ids, snapshots, documents, homeId: home }))
+      if (error === null) log.write('info', 'undo finished', { id })
+      else log.write('error', 'undo not finished', { id, message: error })
   } catch (thrown) {
-    // Other work must go on; the next undo or start tries again.
+    // Other work must go on; the next start tries again.
     log.write('error', 'undo not finished', { message: asTirelessError(thrown).message })
   }
 }
@@ -62,7 +63,7 @@ export function queue(signals: StopSignals): Plugin {
         ready: async (withoutClaims) => {
           await Promise.all([host.get('sandbox').trial(), host.get('documents').catchUp()])
           // A command `undo` may run already, and would be finished a second time.
-          await withoutClaims(() => finishUndo(host))
+          await withoutClaims(() => finishUndos(host))
         },
       })
       leave = made.leave

@@ -7,8 +7,12 @@ import type { UndoOutput } from '../undo.ts'
 const TEXTS = {
   en: {
     planned: (target: string) => `To undo ${target}:`,
+    finish: (target: string) => `To finish the half-done undo of ${target}:`,
     done: (target: string, id: string) => `Undone: ${target}. To take this back: tireless undo ${id}`,
+    given_up: (target: string, id: string) =>
+      `Gave up the undo of ${target}; the rest stays as it is. To take back what it did: tireless undo ${id}`,
     nothing: (target: string) => `There is nothing to undo in ${target}.`,
+    impossible: (target: string) => `Nothing of ${target} can be undone:`,
     runs: (n: number) => `${n} ${n === 1 ? 'run' : 'runs'}:`,
     restored: 'restored',
     removed: 'removed',
@@ -19,6 +23,17 @@ const TEXTS = {
     ended: 'no longer known',
     cancelled: 'not started, cancelled',
     stays: 'Cannot be undone:',
+    kept: 'Stays as it is:',
+    kept_why: {
+      ...{ changed_since: 'changed since', failed: 'could not be changed', given_up: 'given up' },
+      content_lost: 'the content of before is missing or damaged',
+    },
+    uncertain: 'Not certain whose work, because it changed between a crash and the restart:',
+    does: { stays: 'stays', goes_back: 'goes back' },
+    with_uncertain: (target: string) => `To take back what stays, too: tireless undo ${target} --uncertain`,
+    unfinished: 'Half done:',
+    unfinished_undo: (id: string, target: string) =>
+      `undo ${id} of ${target}; finish it: tireless undo ${id} --yes; or give it up: tireless undo ${id} --give-up`,
     kinds: {
       ...{ message: 'message sent', reply: 'answer sent', outside: 'reached outside', forgotten: 'forgotten for good' },
       ...{ cancelled: 'stays cancelled', no_snapshots: 'its files have no snapshots in this home' },
@@ -31,8 +46,12 @@ const TEXTS = {
   },
   zh: {
     planned: (target: string) => `撤销 ${target}：`,
+    finish: (target: string) => `要完成 ${target} 的未完成的撤销：`,
     done: (target: string, id: string) => `已撤销：${target}。要恢复：tireless undo ${id}`,
+    given_up: (target: string, id: string) =>
+      `已放弃 ${target} 的撤销；其余保持不变。要收回它已做的：tireless undo ${id}`,
     nothing: (target: string) => `${target} 没有可撤销的内容。`,
+    impossible: (target: string) => `${target} 的内容都无法撤销：`,
     runs: (n: number) => `${n} 次运行：`,
     restored: '恢复',
     removed: '删除',
@@ -43,6 +62,17 @@ const TEXTS = {
     ended: '不再记住',
     cancelled: '尚未开始，已取消',
     stays: '无法撤销：',
+    kept: '保持不变：',
+    kept_why: {
+      ...{ changed_since: '此后有改动', failed: '无法改动', given_up: '已放弃' },
+      content_lost: '原来的内容丢失或损坏',
+    },
+    uncertain: '不确定是谁的改动，因为发生在崩溃与重新启动之间：',
+    does: { stays: '保持不变', goes_back: '恢复' },
+    with_uncertain: (target: string) => `要连同保持不变的一起撤销：tireless undo ${target} --uncertain`,
+    unfinished: '未完成：',
+    unfinished_undo: (id: string, target: string) =>
+      `${target} 的撤销 ${id}；完成它：tireless undo ${id} --yes；或放弃它：tireless undo ${id} --give-up`,
     kinds: {
       ...{ message: '已发出的消息', reply: '已发出的回答', outside: '已影响外部', forgotten: '已彻底遗忘' },
       ...{ cancelled: '仍为已取消', no_snapshots: '其文件在本主目录没有快照' },
@@ -62,7 +92,6 @@ export function describeUndo(undo: UndoOutput, language: Language): string {
   const texts = TEXTS[language]
   const limited = (lines: readonly string[]): readonly string[] =>
     lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), `    ${texts.more(lines.length - MAX_LINES)}`] : lines
-  const heading = undo.status === 'done' ? texts.done(undo.target, undo.id ?? '') : texts[undo.status](undo.target)
   const files = undo.workspaces.flatMap((space) => [
     `  ${space.workspace}`,
     ...limited([
@@ -77,16 +106,35 @@ export function describeUndo(undo: UndoOutput, language: Language): string {
     ...undo.not_undone.map(({ kind, run_id, what }) => `  ${texts.kinds[kind]} (${shortId(run_id)}): ${oneLine(what)}`),
     ...undo.not_covered.map(({ path, why }) => `  ${path}: ${texts.omissions[why]}`),
   ]
+  const kept = undo.kept.map(({ path, why, error }) => `  ${path}: ${error ?? texts.kept_why[why]}`)
+  const uncertain = undo.uncertain.map(({ path, does }) => `  ${texts.does[does]}: ${path}`)
+  const canTakeMore = undo.status !== 'done' && undo.uncertain.some(({ does }) => does === 'stays')
+  const isImpossible = undo.status === 'nothing' && stays.length + kept.length + uncertain.length > 0
+  const part = (title: string, lines: readonly string[]): readonly string[] =>
+    lines.length === 0 ? [] : [title, ...limited(lines)]
   return [
-    heading,
+    isImpossible ? texts.impossible(undo.target) : headingOf(undo, language),
     ...(undo.runs.length === 0 ? [] : [`  ${texts.runs(undo.runs.length)}`]),
     ...limited(undo.runs.map(({ run_id, agent_id, title }) => `    ${shortId(run_id)} ${agent_id}: ${oneLine(title)}`)),
     ...files,
     ...undo.documents.map(({ name, versions }) => `  ${texts.document(name, versions.join(', '))}`),
     ...limited(facts),
     ...undo.cancelled.map((run) => `  ${texts.cancelled}: ${shortId(run)}`),
-    ...(stays.length === 0 ? [] : [texts.stays, ...limited(stays)]),
+    ...(isImpossible ? limited(stays) : part(texts.stays, stays)),
+    ...part(texts.kept, kept),
+    ...part(texts.uncertain, uncertain),
+    ...(canTakeMore ? [texts.with_uncertain(undo.target)] : []),
+    ...part(
+      texts.unfinished,
+      undo.unfinished.map(({ id, target }) => `  ${texts.unfinished_undo(id, target)}`),
+    ),
   ].join('\n')
+}
+
+function headingOf({ status, finishes, target, id }: UndoOutput, language: Language): string {
+  const texts = TEXTS[language]
+  if (status === 'planned') return finishes === null ? texts.planned(target) : texts.finish(target)
+  return status === 'nothing' ? texts.nothing(target) : texts[status](target, id ?? '')
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 120)

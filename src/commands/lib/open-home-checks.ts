@@ -8,12 +8,13 @@ import { invalidSchedules } from '../../kernel/schedule/all-schedules.ts'
 import { commitOne, fallbackIfUnreadable, isSharedStore } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
 import { bad, type Check, check, type Fixes, type Found, fixable, good } from './health-check.ts'
+import { unfinishedUndos } from './unfinished-undos.ts'
 
 /** More rows than any home has. */
 export const MAX_ROWS = 100_000
 
 export const OPEN_HOME_NEEDS = [
-  ...(['callFolders', 'channels', 'clock', 'connections', 'defaultModel', 'documents', 'epoch'] as const),
+  ...(['callFolders', 'channels', 'clock', 'connections', 'defaultModel', 'documents', 'epoch', 'homeId'] as const),
   ...(['kernel', 'machine', 'mcp', 'notifier', 'plugins', 'residents', 'sources', 'store'] as const),
 ] as const
 
@@ -85,7 +86,7 @@ const setupChecks = async (
 ]
 
 const workChecks = async (
-  context: Needs<'store' | 'clock' | 'epoch' | 'callFolders' | 'residents'>,
+  context: Needs<'store' | 'clock' | 'epoch' | 'callFolders' | 'homeId' | 'residents'>,
   fixes: Fixes,
 ): Promise<Check[]> => [
   ...(context.residents.names().length === 0 ? [] : [await check('residents', () => checkResidents(context))]),
@@ -94,6 +95,15 @@ const workChecks = async (
     return dead === 0
       ? good('none')
       : bad(`${dead} dispatches failed repeatedly and were set aside`, 'list them: tireless queue list --status dead')
+  }),
+  await check('unfinished undos', async () => {
+    const open = await unfinishedUndos(context)
+    return open.length === 0
+      ? good('none')
+      : bad(
+          open.map(({ id, target, why }) => `${id} of ${target} is half done: ${why ?? 'interrupted'}`).join('; '),
+          open.map(({ fix }) => fix).join('; '),
+        )
   }),
   await check('unknown outcomes', async () => {
     const open = await context.store.unknowns({ status: 'open' })

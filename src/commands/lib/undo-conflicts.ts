@@ -4,6 +4,7 @@ import { TirelessError } from '../../domain/error.ts'
 import { readablePath } from '../../domain/path-change.ts'
 import { shortId } from '../../domain/short-id.ts'
 import type { UndoConflict } from '../../kernel/undo/plan.ts'
+import { finishOrGiveUp } from '../../kernel/undo/unfinished.ts'
 
 const MAX_LISTED = 10
 
@@ -30,8 +31,11 @@ export function refuseConflicts(
 
 const isElsewhere = ({ kind }: UndoConflict): boolean => kind === 'elsewhere'
 
-const whyNot = (conflicts: readonly UndoConflict[]): string =>
-  conflicts.some(isElsewhere) ? 'files are on another machine' : 'later work builds on this'
+function whyNot(conflicts: readonly UndoConflict[]): string {
+  if (conflicts.some(isElsewhere)) return 'files are on another machine'
+  if (conflicts.some(({ kind }) => kind === 'unfinished')) return 'an undo of the same work is half done'
+  return 'later work builds on this'
+}
 
 function stopFirst(conflicts: readonly UndoConflict[]): string {
   const runs = [...new Set(conflicts.flatMap((one) => (one.kind === 'open' ? [one.run_id] : [])))]
@@ -40,6 +44,8 @@ function stopFirst(conflicts: readonly UndoConflict[]): string {
 
 function undoFirst(conflicts: readonly UndoConflict[]): string {
   if (conflicts.some(isElsewhere)) return 'undo it in the home on that machine'
+  const unfinished = conflicts.find((one) => one.kind === 'unfinished')
+  if (unfinished) return finishOrGiveUp(unfinished.undo.id)
   const writers = [...new Set(conflicts.flatMap((one) => (one.kind === 'file' && one.by !== null ? [one.by] : [])))]
   return writers.length === 0
     ? 'put the later change aside first, or correct the work by hand (tireless workspace diff shows it)'
@@ -63,10 +69,20 @@ function describeConflict(conflict: UndoConflict, titles: RunTitles): string {
         : `${runName(conflict.run_id, titles)} works in ${conflict.workspace}`
     case 'unreadable':
       return `the files of ${conflict.workspace} cannot be read, or are too many`
+    case 'damaged':
+      return `the snapshots of ${conflict.workspace} are missing or damaged`
+    case 'unfinished':
+      return describeUnfinished(conflict)
     case 'elsewhere':
       return `run ${shortId(conflict.run_id)} wrote its files on the machine ${conflict.host}`
   }
 }
+
+const describeUnfinished = ({ undo, where }: Extract<UndoConflict, { kind: 'unfinished' }>): string =>
+  [
+    `the undo ${undo.id} of ${undo.target} is not finished`,
+    ...(where === null ? [] : [`and changes ${readablePath(where)}, too`]),
+  ].join(' ')
 
 const writerName = (by: string | null, titles: RunTitles): string =>
   by === null ? 'you or another program' : runName(by, titles)

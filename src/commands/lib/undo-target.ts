@@ -4,7 +4,7 @@ import type { Dispatch } from '../../domain/dispatch.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { recordsOfRun } from '../../domain/journal-record.ts'
 import { shortId } from '../../domain/short-id.ts'
-import { undosInForce } from '../../domain/undo.ts'
+import { type Undo, undosInForce } from '../../domain/undo.ts'
 import type { UndoTarget } from '../../kernel/undo/plan.ts'
 import { resolvePeriod } from '../../past/period-arguments.ts'
 import { fallbackIfUnreadable } from '../../ports/store.ts'
@@ -15,15 +15,35 @@ type Context = Needs<'past' | 'store'>
 const ALL = 100_000
 const DAY = /^\d{4}-\d\d-\d\d$/
 
+/** An undo that stopped in the middle: asked for again, it is finished. */
+interface UnfinishedTarget {
+  readonly kind: 'unfinished'
+  readonly undo: Undo
+}
+
 /** Contract: throws `not_found` if nothing has that name, `conflict` for an undo that was taken back itself. */
-export async function resolveUndoTarget(context: Context, target: string): Promise<UndoTarget> {
+export async function resolveUndoTarget(context: Context, target: string): Promise<UndoTarget | UnfinishedTarget> {
+  const found = await findUndoTarget(context, target)
+  if (found.kind !== 'runs') return found.undo.status === 'running' ? { kind: 'unfinished', undo: found.undo } : found
+  const same = (await context.store.unfinishedUndos()).find(
+    ({ target: asked, undoes, runs, cancelled }) =>
+      asked === found.target &&
+      undoes === null &&
+      found.dispatches.length > 0 &&
+      found.dispatches.every(({ dispatch_id: id }) => runs.includes(id) || cancelled.includes(id)),
+  )
+  return same ? { kind: 'unfinished', undo: same } : found
+}
+
+async function findUndoTarget(context: Context, target: string): Promise<UndoTarget> {
   const { store, past } = context
   const undos = await store.undos({ limit: ALL })
   const undo = undos.find(
     ({ id }) => id === target || shortId(id) === target || (target.length > 8 && id.startsWith(target)),
   )
   if (undo) {
-    if (!undosInForce(undos).some(({ id }) => id === undo.id)) throw takenBack(undo.id)
+    const isOver = undo.status !== 'running' && !undosInForce(undos).some(({ id }) => id === undo.id)
+    if (isOver) throw takenBack(undo.id)
     return { kind: 'undo', target: undo.id, undo }
   }
   const run = await store.dispatch(target)

@@ -214,6 +214,7 @@ export function createToolContext(run: Run, at: CallPosition, signal: AbortSigna
     replyTo: replyTargetsOf(run),
     intendedAt: at.ts,
     seen: run.thread.fileDigests,
+    viewedParts: run.thread.viewedParts,
     label: { ...run.thread.label },
     cwd: run.thread.cwd,
     delegation: () => delegationOf(run),

@@ -12,6 +12,7 @@ import {
   booleanShape,
   isJsonObject,
   listShape,
+  numberShape,
   objectShape,
   oneOfShape,
   optionalShape,
@@ -71,12 +72,15 @@ export const resultLabelPort = (tool: string): PluginPort<ResultLabel> => ({
   shape: resultLabel,
 })
 
+const viewedPart = objectShape({ from: numberShape(), to: numberShape(), of: numberShape() })
+
 /** The fields of a result's facts that the engine reads. Other fields belong to the tool. */
 const facts = objectShape(
   {},
   {
     label: objectShape({ trust: oneOfShape(TRUSTS), private: booleanShape }),
     seen: recordShape(textShape),
+    partly: recordShape(viewedPart),
     cwd: textShape,
     quoted: booleanShape,
   },

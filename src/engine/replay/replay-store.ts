@@ -87,7 +87,7 @@ const UNAVAILABLE = [
   'todoReceipts',
   'undo',
   'undos',
-  'unfinishedUndo',
+  'unfinishedUndos',
   'outbox',
   'dueMessages',
   'nextMessageDue',

@@ -6,6 +6,7 @@
 import type { CallResult } from '../../domain/decision.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import { isFreeOfCharge } from '../../domain/money.ts'
+import { noteViewed, type ViewedPart } from '../../domain/viewed-files.ts'
 import { nonceOf } from '../../prompt-compiler/data-fence.ts'
 import {
   answerMessage,
@@ -197,13 +198,15 @@ function noteWritten({ written }: SessionThread, { status, facts }: CallResult):
 function noteFacts(thread: SessionThread, result: CallResult): void {
   const { facts } = result
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts)) return
-  const { seen, cwd, cost_usd } = facts as {
+  const { seen, partly, cwd, cost_usd } = facts as {
     readonly seen?: Readonly<Record<string, string>>
+    readonly partly?: Readonly<Record<string, ViewedPart>>
     readonly cwd?: string
     /** What the call itself cost. */
     readonly cost_usd?: number
   }
   if (typeof cost_usd === 'number' && cost_usd > 0) thread.usage.usd += cost_usd
-  for (const [path, sha] of Object.entries(seen ?? {})) thread.fileDigests.set(path, sha)
+  const files = { digests: thread.fileDigests, parts: thread.viewedParts }
+  for (const [path, sha] of Object.entries(seen ?? {})) noteViewed(files, path, sha, partly?.[path])
   if (cwd !== undefined) thread.cwd = cwd
 }

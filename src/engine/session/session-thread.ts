@@ -15,6 +15,7 @@ import { CLEAN_LABEL } from '../../domain/label.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { ReplyTo } from '../../domain/reply-to.ts'
 import type { OpenAgent } from '../../domain/sub-agent.ts'
+import type { ViewedPart } from '../../domain/viewed-files.ts'
 import type { PastTurn } from '../../ports/memory.ts'
 import type { ModelMessage } from '../../ports/model.ts'
 import { type ExpectedResults, expectResults } from './expected-results.ts'
@@ -142,6 +143,8 @@ export interface SessionThread extends RunProgress, Provenance {
   readonly callIds: Set<string>
   /** Digests of files read or written, by path. */
   readonly fileDigests: Map<string, string>
+  /** The lines of files that were viewed only in part, by path. */
+  readonly viewedParts: Map<string, readonly ViewedPart[]>
   /** Current folder, relative to the workspace. */
   cwd: string
   /** Approvals that were used; each is valid once. */
@@ -165,6 +168,7 @@ export function emptyThread(): SessionThread {
     userMessages: [],
     callIds: new Set(),
     fileDigests: new Map(),
+    viewedParts: new Map(),
     cwd: '',
     usedApprovals: new Set(),
     unfinished: new Map(),

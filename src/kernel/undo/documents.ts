@@ -83,18 +83,34 @@ async function findTexts(
   return { version, text: textOutsideBlock(own.text), before: textOutsideBlock(before?.text ?? '') }
 }
 
-/** Contract: writes the text without these versions as a new version, once per undo. A late clash leaves the text. */
-export async function takeBackVersions(documents: Documents, undo: string, versions: readonly number[]): Promise<void> {
+/**
+ * Contract: writes the text without these versions as a new version, once per undo. Returns the versions that were not
+ * taken back, because the same lines were changed since, or because they are no longer kept.
+ */
+export async function takeBackVersions(
+  documents: Documents,
+  undo: string,
+  versions: readonly number[],
+): Promise<readonly number[]> {
   const all = await documents.versions(UNDONE_DOCUMENT, MAX_VERSIONS_READ)
-  if (versions.length === 0 || all.some(({ reason }) => reason === undoReason(undo))) return
+  if (versions.length === 0 || all.some(({ reason }) => reason === undoReason(undo))) return []
   const texts: TakenBack[] = []
   for (const version of versions) texts.push(...[await findTexts(documents, all, version)].filter((found) => !!found))
   const label = await labelOf(documents, texts)
-  const change = (outside: string): string =>
-    texts.reduce((text, { text: base, before }) => mergeText(base, text, before) ?? text, outside)
+  const clashing = new Set<number>()
+  const change = (outside: string): string => {
+    clashing.clear()
+    return texts.reduce((text, { version, text: base, before }) => {
+      const merged = mergeText(base, text, before)
+      if (merged === null) clashing.add(version)
+      return merged ?? text
+    }, outside)
+  }
   await documents.write(UNDONE_DOCUMENT, (now) => changeOutsideBlock(now, change), {
     ...{ author: 'owner', reason: undoReason(undo), label },
   })
+  const found = new Set(texts.map(({ version }) => version))
+  return versions.filter((version) => clashing.has(version) || !found.has(version))
 }
 
 async function labelOf(documents: Documents, texts: readonly TakenBack[]): Promise<Label> {

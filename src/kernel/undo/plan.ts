@@ -6,8 +6,8 @@
 
 import type { Dispatch } from '../../domain/dispatch.ts'
 import type { Fact } from '../../domain/fact.ts'
-import type { Omission } from '../../domain/path-change.ts'
-import { type NewUndo, type Undo, undoneRuns } from '../../domain/undo.ts'
+import { isFolderState, type Omission, parentsOf } from '../../domain/path-change.ts'
+import { type KeptByUndo, type NewUndo, type Undo, undoneRuns } from '../../domain/undo.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { Ids } from '../../ports/ids.ts'
@@ -25,7 +25,13 @@ import {
 } from './chosen-runs.ts'
 import { type DocumentConflict, planDocumentUndo, UNDONE_DOCUMENT, versionOfUndo } from './documents.ts'
 import { type FactConflict, planFactRedo, planFactUndo } from './plan-facts.ts'
-import { type FileConflict, type FileUndo, planFileUndo } from './plan-files.ts'
+import {
+  type FileConflict,
+  type FileUndo,
+  type FileUndoOptions,
+  planFileUndo,
+  type UncertainPath,
+} from './plan-files.ts'
 
 export interface UndoDeps {
   readonly store: Store
@@ -39,7 +45,13 @@ export interface UndoDeps {
 
 /** What is to be taken back: the work of runs, or an earlier undo. */
 export type UndoTarget =
-  | { readonly kind: 'runs'; readonly target: string; readonly dispatches: readonly Dispatch[] }
+  | {
+      readonly kind: 'runs'
+      readonly target: string
+      readonly dispatches: readonly Dispatch[]
+      /** Takes back what changed between a crash and the restart, too. */
+      readonly withUncertain?: boolean
+    }
   | { readonly kind: 'undo'; readonly target: string; readonly undo: Undo }
 
 /** Why nothing can be undone now. */
@@ -49,7 +61,10 @@ export type UndoConflict =
   | ({ readonly kind: 'fact' } & FactConflict)
   | { readonly kind: 'open'; readonly run_id: string; readonly workspace: string | null }
   | { readonly kind: 'unreadable'; readonly workspace: string }
+  | { readonly kind: 'damaged'; readonly workspace: string }
   | { readonly kind: 'elsewhere'; readonly run_id: string; readonly host: string }
+  /** `where`: the path of both; null: the work of the same runs. */
+  | { readonly kind: 'unfinished'; readonly undo: Undo; readonly where: string | null }
 
 export interface UndoPlan {
   readonly undo: NewUndo
@@ -57,6 +72,10 @@ export interface UndoPlan {
   readonly facts: readonly { readonly fact: Fact; readonly to: string }[]
   readonly stays: readonly NotUndone[]
   readonly omitted: readonly { readonly workspace: string; readonly path: string; readonly why: Omission }[]
+  /** Paths that changed between a crash and the restart. */
+  readonly uncertain: readonly (UncertainPath & { readonly workspace: string })[]
+  /** Paths whose content of before is missing or damaged. */
+  readonly lost: readonly { readonly workspace: string; readonly path: string }[]
   readonly conflicts: readonly UndoConflict[]
 }
 
@@ -64,13 +83,42 @@ const ALL = 100_000
 
 export async function planUndo(deps: UndoDeps, target: UndoTarget): Promise<UndoPlan> {
   const id = `undo-${deps.ids.next()}`
-  return target.kind === 'undo' ? planRedo(deps, id, target) : planUndoOfRuns(deps, id, target)
+  const plan = target.kind === 'undo' ? await planRedo(deps, id, target) : await planUndoOfRuns(deps, id, target)
+  const overlaps = findOverlaps(plan.undo, await deps.store.unfinishedUndos())
+  return { ...plan, conflicts: [...plan.conflicts, ...overlaps] }
+}
+
+/** Undos that are not finished, and that change the same paths, facts or runs. Others are not in the way. */
+function findOverlaps(planned: NewUndo, unfinished: readonly Undo[]): readonly UndoConflict[] {
+  return unfinished.flatMap((undo): readonly UndoConflict[] => {
+    const runs = new Set([...undo.runs, ...undo.cancelled])
+    const facts = new Set(undo.facts.map(({ id }) => id))
+    if ([...planned.runs, ...planned.cancelled].some((run) => runs.has(run)) || planned.undoes === undo.id)
+      return [{ kind: 'unfinished', undo, where: null }]
+    if (planned.facts.some(({ id }) => facts.has(id))) return [{ kind: 'unfinished', undo, where: null }]
+    const where = commonPath(planned, undo)
+    return where === undefined ? [] : [{ kind: 'unfinished', undo, where }]
+  })
+}
+
+/** A path that both change, or that is in a folder that the other changes from or to something else. */
+function commonPath(one: NewUndo, other: NewUndo): string | undefined {
+  for (const { workspace, changes } of one.workspaces) {
+    const others = other.workspaces.find((also) => also.workspace === workspace)?.changes ?? []
+    const paths = new Set(others.map(({ path }) => path))
+    const inside = new Set(others.flatMap(({ path }) => parentsOf(path)))
+    for (const { path, before, after } of changes) {
+      const isFolder = isFolderState(before ?? after) && isFolderState(after ?? before)
+      if (paths.has(path) || (!isFolder && inside.has(path))) return path
+    }
+  }
+  return undefined
 }
 
 async function planUndoOfRuns(
   deps: UndoDeps,
   id: string,
-  { target, dispatches }: Extract<UndoTarget, { kind: 'runs' }>,
+  { target, dispatches, withUncertain = false }: Extract<UndoTarget, { kind: 'runs' }>,
 ): Promise<UndoPlan> {
   const { store, documents, clock } = deps
   const undone = undoneRuns(await store.undos({ limit: ALL }))
@@ -78,7 +126,7 @@ async function planUndoOfRuns(
   const runs = (await loadChosenRuns(store, left)).filter(({ dispatch }) => !undone.has(dispatch.dispatch_id))
   const ids = runs.map(({ dispatch }) => dispatch.dispatch_id)
   const spans = await deps.snapshots.spans([...ids, ...ids.map((run) => `merge-${run}`)])
-  const files = await planFiles(deps, spans)
+  const files = await planFiles(deps, spans, () => ({ withUncertain }))
   const cycles = await cyclesOf(store, runs)
   const document = await planDocumentUndo(documents, ({ reason, cycle_id, author }) => {
     const [, call] = /^edit_state (.+)$/.exec(reason) ?? []
@@ -90,9 +138,7 @@ async function planUndoOfRuns(
   return {
     undo: {
       ...{ id, target, runs: ids.filter((run) => !cancelled.includes(run)), undoes: null, cancelled },
-      workspaces: files.undos
-        .filter(({ changes }) => changes.length > 0)
-        .map(({ workspace, changes }) => ({ workspace, changes })),
+      workspaces: files.workspaces,
       documents: document.versions.length === 0 ? [] : [{ name: UNDONE_DOCUMENT, versions: document.versions }],
       facts: facts.changes,
     },
@@ -100,6 +146,8 @@ async function planUndoOfRuns(
     facts: describeFacts(all, facts.changes),
     stays: [...runs.flatMap(whatStays), ...runs.flatMap((run) => withoutSnapshots(run, spans))],
     omitted: files.omitted,
+    uncertain: files.uncertain,
+    lost: files.lost,
     conflicts: [
       ...openRuns(runs).map(
         ({ dispatch }) => ({ kind: 'open', run_id: dispatch.dispatch_id, workspace: null }) as const,
@@ -118,25 +166,33 @@ async function planRedo(
   { target, undo }: Extract<UndoTarget, { kind: 'undo' }>,
 ): Promise<UndoPlan> {
   const { store, documents, clock } = deps
-  const files = await planFiles(deps, await deps.snapshots.spans([undo.id]))
+  const changed = changedBy(undo)
+  const files = await planFiles(deps, await deps.snapshots.spans([undo.id]), (workspace) => ({
+    only: changed.get(workspace) ?? new Set(),
+  }))
   const written = await versionOfUndo(documents, undo.id)
   const document = await planDocumentUndo(documents, ({ version }) => version === written?.version)
   const all = await store.facts({ over: true, now: clock.now(), limit: ALL })
-  const facts = planFactRedo(all, undo)
+  const isDone = undo.status === 'done'
+  // The commit that ends an undo changes facts and cancels dispatches; one that was given up has not come to it.
+  const facts = isDone ? planFactRedo(all, undo) : { changes: [], conflicts: [] }
   const runs = await Promise.all(undo.runs.map((run) => store.dispatch(run)))
   return {
     undo: {
       ...{ id, target, runs: undo.runs, undoes: undo.id, cancelled: [] },
-      workspaces: files.undos
-        .filter(({ changes }) => changes.length > 0)
-        .map(({ workspace, changes }) => ({ workspace, changes })),
+      workspaces: files.workspaces,
       documents: document.versions.length === 0 ? [] : [{ name: UNDONE_DOCUMENT, versions: document.versions }],
       facts: facts.changes,
     },
     runs: runs.filter((run) => run !== undefined),
     facts: describeFacts(all, facts.changes),
-    stays: undo.cancelled.map((run_id) => ({ kind: 'cancelled', run_id, what: run_id, at: undo.ended_at })),
+    stays: (isDone ? undo.cancelled : []).map((run_id) => ({
+      ...({ kind: 'cancelled', run_id, what: run_id } as const),
+      at: undo.ended_at,
+    })),
     omitted: files.omitted,
+    uncertain: files.uncertain,
+    lost: files.lost,
     conflicts: [
       ...(await undoneElsewhere(deps, undo)),
       ...files.conflicts,
@@ -146,13 +202,26 @@ async function planRedo(
   }
 }
 
-interface PlannedFiles {
-  readonly undos: readonly FileUndo[]
-  readonly conflicts: readonly UndoConflict[]
-  readonly omitted: UndoPlan['omitted']
+/** The paths that an undo changed: what it kept is not its work. */
+function changedBy({ workspaces, kept = [] }: Undo): ReadonlyMap<string, ReadonlySet<string>> {
+  const isKept = new Set(kept.map((one: KeptByUndo) => `${one.workspace}\n${one.name}`))
+  return new Map(
+    workspaces.map(({ workspace, changes }) => [
+      workspace,
+      new Set(changes.map(({ path }) => path).filter((path) => !isKept.has(`${workspace}\n${path}`))),
+    ]),
+  )
 }
 
-async function planFiles(deps: UndoDeps, spans: readonly WriteSpan[]): Promise<PlannedFiles> {
+interface PlannedFiles extends Pick<UndoPlan, 'uncertain' | 'lost' | 'omitted' | 'conflicts'> {
+  readonly workspaces: NewUndo['workspaces']
+}
+
+async function planFiles(
+  deps: UndoDeps,
+  spans: readonly WriteSpan[],
+  optionsOf: (workspace: string) => FileUndoOptions,
+): Promise<PlannedFiles> {
   const undos: FileUndo[] = []
   const conflicts: UndoConflict[] = []
   const running = await deps.store.dispatches({ status: 'running', limit: ALL })
@@ -163,16 +232,44 @@ async function planFiles(deps: UndoDeps, spans: readonly WriteSpan[]): Promise<P
         conflicts.push({ kind: 'open', run_id: dispatch_id, workspace })
     const present = await deps.snapshots.look(workspace)
     if (present === undefined) conflicts.push({ kind: 'unreadable', workspace })
-    else undos.push(await planFileUndo(deps.snapshots, [first, ...rest], present))
+    else
+      try {
+        undos.push(await planFileUndo(deps.snapshots, [first, ...rest], present, optionsOf(workspace)))
+      } catch {
+        conflicts.push({ kind: 'damaged', workspace })
+      }
   }
+  const lost = await findLost(deps, undos)
+  const isLost = new Set(lost.map(({ workspace, path }) => `${workspace}\n${path}`))
   return {
-    undos,
+    workspaces: undos
+      .map(({ workspace, changes }) => ({
+        workspace,
+        changes: changes.filter(({ path }) => !isLost.has(`${workspace}\n${path}`)),
+      }))
+      .filter(({ changes }) => changes.length > 0),
     conflicts: [
       ...conflicts,
       ...undos.flatMap((undo) => undo.conflicts.map((one) => ({ kind: 'file', ...one }) as const)),
     ],
+    lost,
+    uncertain: undos.flatMap(({ workspace, uncertain }) => uncertain.map((one) => ({ workspace, ...one }))),
     omitted: undos.flatMap(({ workspace, omitted }) => [...omitted].map(([path, why]) => ({ workspace, path, why }))),
   }
+}
+
+/** What cannot go back, because what was there is no longer stored: found before anything changes. */
+async function findLost({ snapshots }: UndoDeps, undos: readonly FileUndo[]): Promise<UndoPlan['lost']> {
+  const lost: { workspace: string; path: string }[] = []
+  for (const { workspace, changes } of undos)
+    for (const { path, after } of changes)
+      if (after !== null && !isFolderState(after))
+        try {
+          await snapshots.contentOf(after)
+        } catch {
+          lost.push({ workspace, path })
+        }
+  return lost
 }
 
 /** Cycles of which all runs are chosen: what they wrote of their runs into STATE.md goes, too. */

@@ -156,7 +156,7 @@ function simReads(world: World, proc: SimProcess): Omit<Store, UnreadOperations>
     todoReceipts: (filter) => read('todos', () => reader.todoReceipts(filter)),
     undo: (id) => read('undo', () => reader.undo(id)),
     undos: (page) => read('undo', () => reader.undos(page)),
-    unfinishedUndo: () => read('undo', () => reader.unfinishedUndo()),
+    unfinishedUndos: () => read('undo', () => reader.unfinishedUndos()),
     outbox: (filter) => read('outbox', () => reader.outbox(filter)),
     dueMessages: (now) => read('outbox', () => reader.dueMessages(now)),
     nextMessageDue: (after) => read('outbox', () => reader.nextMessageDue(after)),

@@ -3,8 +3,9 @@
  * known. Undo never overwrites what a later run wrote.
  */
 
+import { progressOf } from '../../../src/adapters/envs/snapshots/change-progress.ts'
 import type { PathChange, PathState } from '../../../src/domain/path-change.ts'
-import { NO_SNAPSHOTS, type Snapshots, type WriteSpan } from '../../../src/ports/snapshots.ts'
+import { NO_SNAPSHOTS, type PathLeft, type Snapshots, type WriteSpan } from '../../../src/ports/snapshots.ts'
 import { sessionIdOf } from '../ground-truth.ts'
 import type { SimProcess } from '../process.ts'
 import type { World } from '../world.ts'
@@ -41,14 +42,24 @@ export class VersionedFiles {
   of(proc: SimProcess): Snapshots {
     return {
       ...NO_SNAPSHOTS,
-      take: (workspace, { run_id, before }) =>
-        this.#world.io(proc, 'copy', 'snapshot', () => this.#take(workspace, run_id, before === true)),
+      take: (workspace, { run_id, before, recovered }) =>
+        this.#world.io(proc, 'copy', 'snapshot', () =>
+          this.#take(workspace, run_id, recovered ? 'recovered' : before ? 'before' : 'after'),
+        ),
       look: (workspace) => this.#world.io(proc, 'copy', 'look', () => this.#snapshot(workspace, 'present')),
       spans: async (writers) => this.#spans.filter(({ writer }) => writers?.includes(writer) ?? true),
       compare: async (before, after) => this.#compare(before, after),
+      progress: async (workspace, changes) =>
+        new Map(changes.map((change) => [change.path, progressOf(change, this.#stateAt(workspace, change.path))])),
       restore: async (workspace, changes, id) => {
-        for (const change of changes)
-          await this.#world.io(proc, 'restore', change.path, () => this.#restore(proc, workspace, change, id))
+        const left: PathLeft[] = []
+        for (const change of changes) {
+          const isChanged = await this.#world.io(proc, 'restore', change.path, () =>
+            this.#restore(proc, workspace, change, id),
+          )
+          if (!isChanged) left.push({ path: change.path, why: 'changed_since', error: null })
+        }
+        return left
       },
     }
   }
@@ -68,11 +79,13 @@ export class VersionedFiles {
   }
 
   /** As the real one: a span starts with a snapshot before a write, and each later one of its writer ends it anew. */
-  #take(workspace: string, writer: string, isBefore: boolean): string {
+  #take(workspace: string, writer: string, kind: 'before' | 'recovered' | 'after'): string {
     const id = this.#snapshot(workspace, 'snapshot')
     const at = this.#spans.findLastIndex((span) => span.writer === writer && span.workspace === workspace)
     const last = this.#spans[at]
-    if (isBefore || !last)
+    if (kind === 'recovered' && last)
+      this.#spans.push({ ...last, before: last.after, after: id, from: last.to, to: this.#ticks, isUncertain: true })
+    if (kind !== 'after' || !last)
       this.#spans.push({ ...{ writer, workspace, before: id, after: id }, from: this.#ticks, to: this.#ticks })
     else this.#spans[at] = { ...last, after: id, to: this.#ticks }
     return id
@@ -87,13 +100,21 @@ export class VersionedFiles {
   }
 
   /** A process that lost the home may still write; nothing can keep it from that. */
-  #restore(proc: SimProcess, workspace: string, { path, after }: PathChange, id: string): void {
+  #restore(proc: SimProcess, workspace: string, change: PathChange, id: string): boolean {
+    const { path, after } = change
+    const progress = progressOf(change, this.#stateAt(workspace, path))
+    if (progress !== 'to_do') return progress === 'done'
     const present = this.#files.get(workspace)?.get(path)
     const writer = present === undefined ? undefined : this.#writers.get(present)
     if (present !== undefined && present !== after && !proc.superseded && !this.#runsOf(id).includes(writer ?? ''))
       this.#world.fail('undo', `${id} changes ${path} of ${workspace}, which ${writer} wrote later`)
     this.#world.counters.add('file taken back')
     this.#set(workspace, path, after)
+    return true
+  }
+
+  #stateAt(workspace: string, path: string): PathState {
+    return this.#files.get(workspace)?.get(path) ?? null
   }
 
   #runsOf(id: string): readonly string[] {

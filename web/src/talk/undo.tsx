@@ -66,7 +66,6 @@ export function UndoButton({ context: { texts }, page, run, label, title }: Undo
 const MAX_CHARS = 240
 
 function PlanView({ texts, plan }: { readonly texts: ViewContext['texts']; readonly plan: UndoPlan }) {
-  if (plan.status === 'nothing') return <p class="mt-2 text-muted">{texts.talk.undoNothing}</p>
   const { workspaces, documents, facts, not_undone } = plan
   const list = (kind: 'removed' | 'restored' | 'changed_back'): readonly string[] =>
     workspaces.flatMap(({ workspace, [kind]: paths }) =>
@@ -74,6 +73,10 @@ function PlanView({ texts, plan }: { readonly texts: ViewContext['texts']; reado
     )
   // The answer itself is on the screen; that it stays need not be said.
   const staying = not_undone.filter(({ kind }) => kind !== 'reply').map(({ what }) => what.slice(0, MAX_CHARS))
+  const kept = plan.kept.map(({ path }) => path)
+  const uncertain = plan.uncertain.filter(({ does }) => does === 'stays').map(({ path }) => path)
+  if (plan.status === 'nothing' && staying.length + kept.length + uncertain.length === 0)
+    return <p class="mt-2 text-muted">{texts.talk.undoNothing}</p>
   return (
     <div class="mt-3 flex flex-col gap-3">
       <PlanPart label={texts.talk.undoDeletes} items={list('removed')} />
@@ -82,6 +85,8 @@ function PlanView({ texts, plan }: { readonly texts: ViewContext['texts']; reado
       <PlanPart label={texts.talk.undoDocuments} items={documents.map(({ name }) => name)} />
       <PlanPart label={texts.talk.undoFacts} items={facts.map(({ key }) => key)} />
       <PlanPart label={texts.talk.undoKeeps} items={staying} />
+      <PlanPart label={texts.talk.undoStays} items={kept} />
+      <PlanPart label={texts.talk.undoUncertain} items={uncertain} />
     </div>
   )
 }

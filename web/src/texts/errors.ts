@@ -65,6 +65,15 @@ const UNDO_SENTENCES: Readonly<Record<Language, Readonly<Record<string, (what: s
   },
 }
 
+const UNDO_HALF_DONE = /^(\S+): the undo is half done; got (.*?)(?:; do this: .*)?$/s
+const giveUp = (id: string): string => `tireless undo ${id} --give-up`
+const UNDO_HALF_DONE_SENTENCES: Readonly<Record<Language, (what: string, id: string) => string>> = {
+  en: (what, id) =>
+    `The undo is half done (${what}). Finish it: tireless undo ${id} --yes. Or give it up: ${giveUp(id)}.`,
+  zh: (what, id) =>
+    `撤销只做了一半（${what}）。完成它：tireless undo ${id} --yes；或放弃它：${giveUp(id)}。`,
+}
+
 /** The server says it in the language of the sentence, which may not be that of the page. */
 const NOTHING_THERE = [
   /^there is no folder or file (.+), so there would be nothing to watch/s,
@@ -96,6 +105,8 @@ export function explainError(given: string, language: Language): string {
   const [, why, what = ''] = UNDO_REFUSED.exec(text) ?? []
   const runs = [...what.matchAll(/\brun (\w+)(?: “([^”]*)”)?/g)].map(([, id, title]) => title ?? id).join(', ')
   if (why !== undefined) return UNDO_SENTENCES[language][why]?.(what, runs) ?? text
+  const [, undo, left = ''] = UNDO_HALF_DONE.exec(text) ?? []
+  if (undo !== undefined) return UNDO_HALF_DONE_SENTENCES[language](left, undo)
   const path = NOTHING_THERE.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined)
   if (path !== undefined) return NOTHING_THERE_SENTENCES[language](path)
   const wrong = WRONG_VALUES.find(([pattern]) => pattern.test(text))

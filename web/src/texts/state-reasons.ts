@@ -1,5 +1,7 @@
 /** Chinese for what the server says in English about health, degraded parts, idle cycles and waits. */
 
+const END_UNDO = '请运行 `tireless undo $1 --yes` 完成它，或 `tireless undo $1 --give-up` 放弃它'
+
 const HEALTH: readonly (readonly [RegExp, string])[] = [
   [/^the last cycle failed: (\d+) of (\d+) dispatches \((.*)\)$/s, '上一个周期失败：$2 个任务中 $1 个失败（$3）'],
   [/^the last cycle failed: (.*)$/s, '上一个周期失败：$1'],
@@ -15,6 +17,12 @@ const HEALTH: readonly (readonly [RegExp, string])[] = [
     /^(?:at least )?(\d+) acknowledged commits? \w+ missing from the database, with (\d+) records?.*\. Do this: .*$/s,
     '数据库缺少 $1 次已确认的提交，含 $2 条记录。请运行 `tireless restore 目录`，或检查后用 `tireless doctor --fix` 接受损失',
   ],
+  [
+    /^the undo (\S+) of (.+?) is half done: changed back: (.*); not changed back: (.*)\. Do this: .*$/s,
+    `$2 的撤销只做了一半：已改回 $3；没有改回 $4。${END_UNDO}`,
+  ],
+  [/^the undo (\S+) of (.+?) is half done: it was interrupted\. Do this: .*$/s, `$2 的撤销中断在一半。${END_UNDO}`],
+  [/^the undo (\S+) of (.+?) is half done: (.*)\. Do this: .*$/s, `$2 的撤销只做了一半（$3）。${END_UNDO}`],
   [/^the last (\d+) looks of the resident (\S+) failed: (.*)$/s, '常驻者 $2 最近 $1 次看都失败了：$3'],
   [/^the disk of the home is full \((\d+) MB free\)\. Do this: .*$/, '主目录所在的磁盘已满（剩余 $1 MB）。请腾出空间'],
   [

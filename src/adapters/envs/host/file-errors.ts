@@ -27,6 +27,23 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'a read-only file system',
 }
 
+const WRITE_REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your share of the disk is used up',
+  EMFILE: 'too many files are open',
+  EIO: 'the disk reports an error',
+  ETXTBSY: 'a program is running from it',
+  EBUSY: 'it is in use',
+  ENOENT: 'it is gone',
+}
+
+/** Contract: why a file operation failed, in a few words. */
+export function shortReason(thrown: unknown): string {
+  if (thrown instanceof TirelessError) return thrown.problem
+  const code = errno(thrown) ?? ''
+  return REASONS[code] ?? WRITE_REASONS[code] ?? (thrown instanceof Error ? thrown.message : String(thrown))
+}
+
 /** `place`: the path of the failed system call. It is read again only to find out whether it is a symbolic link. */
 export async function describeSystemError(thrown: unknown, place: string, path: string): Promise<TirelessError> {
   if (thrown instanceof TirelessError) return thrown

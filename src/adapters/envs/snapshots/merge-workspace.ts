@@ -21,8 +21,8 @@ interface MergeOptions {
   readonly into: string
   /** Name of the folder for conflicting versions. */
   readonly name: string
-  /** Called before the first write of a merge that was not begun before. */
-  readonly begin: () => void
+  /** Called before the first write. `isRepeated`: a kill interrupted the merge before. */
+  readonly begin: (isRepeated: boolean) => void
   readonly trees: { readonly base: string; readonly ours: string; readonly theirs: string }
 }
 
@@ -31,10 +31,8 @@ export async function mergeWorkspace(options: MergeOptions): Promise<MergeResult
   const reader = new TreeReader(store)
   const saved = await readPlan(file, trees.theirs)
   const plan = saved ?? (await planMerge(store, reader, trees))
-  if (!saved) {
-    options.begin()
-    await savePlan(file, plan)
-  }
+  options.begin(saved !== undefined)
+  if (!saved) await savePlan(file, plan)
   const due = saved ? await settlePaths(store, reader, trees.ours, plan.changes) : plan
   const blocked = await applyChanges(options, reader, due)
   const conflicts = [...plan.conflicts, ...(saved ? due.conflicts : []), ...blocked]

@@ -5,13 +5,13 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asTirelessError } from '../../../domain/error.ts'
+import { asTirelessError, TirelessError } from '../../../domain/error.ts'
 import type { PathState } from '../../../domain/path-change.ts'
 import { readablePath, repositoryOf } from '../../../domain/path-change.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { FileVersion, Snapshots, StepChanges, WriteSpan } from '../../../ports/snapshots.ts'
 import { copyFolder } from '../choose-workspace.ts'
-import { applyChanges } from './apply-changes.ts'
+import { applyChanges, type ChangingWorkspace, findProgress } from './apply-changes.ts'
 import { changedFiles, readFileIn, TreeReader } from './compare-trees.ts'
 import { listPresentFiles } from './list-present-files.ts'
 import { mergeWorkspace } from './merge-workspace.ts'
@@ -62,15 +62,18 @@ class WorkspaceSnapshots implements Snapshots {
     this.#log = new WriterLog(options.folder)
   }
 
-  take: Snapshots['take'] = (workspace, { run_id, turn, before }) =>
+  take: Snapshots['take'] = (workspace, { run_id, turn, before, recovered }) =>
     this.#afterPruning(async () => {
       if (this.#tooLarge.has(workspace)) return undefined
       const { clock, limits = TREE_LIMITS, warn } = this.#options
       try {
         const known = this.#cache.filesOf(workspace)
         const tree = await writeWorkspaceTree(await this.#objects(), workspace, known, { now: clock.now(), limits })
-        if (!before || !this.#refs.hasAny(run_id)) this.#refs.write(run_id, turn, tree)
-        this.#log.add(run_id, { kind: before ? 'before' : 'after', turn, tree, at: clock.now(), workspace })
+        const isFirst = before === true || recovered === true
+        if (!isFirst || !this.#refs.hasAny(run_id)) this.#refs.write(run_id, turn, tree)
+        const kind = recovered ? 'recovered' : before ? 'before' : 'after'
+        const linked = kind === 'after' || known.linked.size === 0 ? {} : { linked: Object.fromEntries(known.linked) }
+        this.#log.add(run_id, { kind, turn, tree, at: clock.now(), workspace, ...linked })
         return tree
       } catch (thrown) {
         if (thrown instanceof WorkspaceTooLargeError) this.#tooLarge.add(workspace)
@@ -92,13 +95,11 @@ class WorkspaceSnapshots implements Snapshots {
       }
     })
 
-  restore: Snapshots['restore'] = (workspace, changes, id) =>
-    this.#afterPruning(async () => {
-      const reader = await this.#reader()
-      const contentOf = (state: PathState): Promise<Uint8Array | null> => reader.content(state)
-      const targets = changes.map(({ path, after }) => ({ path, state: after }))
-      await applyChanges({ root: workspace, draft: `.${id}.tmp`, contentOf }, targets)
-    })
+  progress: Snapshots['progress'] = (workspace, changes, id) =>
+    this.#afterPruning(async () => findProgress(await this.#changing(workspace, id), changes))
+
+  restore: Snapshots['restore'] = (workspace, changes, id, only) =>
+    this.#afterPruning(async () => applyChanges(await this.#changing(workspace, id), changes, only))
 
   hasAny: Snapshots['hasAny'] = async (run_id) => this.#refs.hasAny(run_id)
 
@@ -184,9 +185,9 @@ class WorkspaceSnapshots implements Snapshots {
         mergeWorkspace({
           ...{ store: await this.#objects(), file: this.#planFile(run_id), into, name: run_id.slice(0, SHORT_ID) },
           trees: { base: base.tree, ours, theirs },
-          begin: () =>
+          begin: (isRepeated) =>
             this.#log.add(writer, {
-              kind: 'before',
+              kind: isRepeated ? 'recovered' : 'before',
               turn: 0,
               tree: ours,
               at: this.#options.clock.now(),
@@ -249,6 +250,18 @@ class WorkspaceSnapshots implements Snapshots {
     return lines.flat().map(({ tree }) => tree)
   }
 
+  async #changing(root: string, id: string): Promise<ChangingWorkspace> {
+    const reader = await this.#reader()
+    const contentOf = async (state: PathState): Promise<Uint8Array | null> => {
+      try {
+        return await reader.content(state)
+      } catch (cause) {
+        throw new TirelessError('internal', 'its stored content is missing or damaged', { cause })
+      }
+    }
+    return { root, id, contentOf }
+  }
+
   async #reader(): Promise<TreeReader> {
     return new TreeReader(await this.#objects())
   }
@@ -271,7 +284,12 @@ class WorkspaceSnapshots implements Snapshots {
 const mergeWriter = (run_id: string): string => `merge-${run_id}`
 const SHORT_ID = 8
 
-const newKnownFiles = (): KnownFiles => ({ files: new Map(), objectFolders: new Map(), largeGit: new Set() })
+const newKnownFiles = (): KnownFiles => ({
+  files: new Map(),
+  objectFolders: new Map(),
+  largeGit: new Set(),
+  linked: new Map(),
+})
 
 /** The file lists of the workspaces that were used last. */
 class FileListCache {

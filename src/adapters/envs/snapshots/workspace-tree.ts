@@ -16,9 +16,11 @@ import {
   type Stats,
 } from 'node:fs'
 import type { Omission } from '../../../domain/path-change.ts'
+import { repositoryOf } from '../../../domain/path-change.ts'
 import { errno } from '../host/file-errors.ts'
 import { isReserved, MODES_ENTRY, nameKey, OMITTED_ENTRY, toStoredName } from './entry-names.ts'
 import type { ObjectStore, TreeEntry } from './object-store.ts'
+import { fileIdentity } from './present-entry.ts'
 
 export interface TreeLimits {
   readonly files: number
@@ -45,6 +47,8 @@ export interface KnownFiles {
   objectFolders: ReadonlyMap<string, KnownFolder>
   /** Paths of `.git` folders that are too large. They are not tried again, because each attempt reads many files. */
   readonly largeGit: Set<string>
+  /** Of the last snapshot: which files outside repositories have more than one link, by path in the workspace. */
+  linked: ReadonlyMap<string, string>
 }
 
 interface KnownFile {
@@ -76,7 +80,13 @@ interface Count {
 interface Walk {
   readonly store: ObjectStore
   readonly known: KnownFiles
-  readonly seen: { readonly files: Map<string, KnownFile>; readonly objectFolders: Map<string, KnownFolder> }
+  readonly seen: {
+    readonly files: Map<string, KnownFile>
+    readonly objectFolders: Map<string, KnownFolder>
+    readonly linked: Map<string, string>
+  }
+  /** Length of the path of the workspace, with a slash. */
+  readonly rootLength: number
   readonly startedAt: number
   readonly limits: TreeLimits
   untilPause: number
@@ -89,12 +99,14 @@ export async function writeWorkspaceTree(
   known: KnownFiles,
   { now, limits }: { readonly now: number; readonly limits: TreeLimits },
 ): Promise<string> {
-  const seen = { files: new Map(), objectFolders: new Map() }
-  const walk: Walk = { store, known, seen, startedAt: now, limits, untilPause: FILES_PER_PAUSE }
+  const seen = { files: new Map(), objectFolders: new Map(), linked: new Map() }
+  const rootLength = Buffer.byteLength(root) + 1
+  const walk: Walk = { store, known, seen, rootLength, startedAt: now, limits, untilPause: FILES_PER_PAUSE }
   const tooLarge = (): Error => new WorkspaceTooLargeError(limits)
   const id = await writeFolder(walk, Buffer.from(root), { files: 0, bytes: 0, limits, tooLarge })
   known.files = seen.files
   known.objectFolders = seen.objectFolders
+  known.linked = seen.linked
   return id
 }
 
@@ -213,6 +225,8 @@ function writeFileEntry(walk: Walk, path: Buffer, stats: Stats, count: Count): W
   const before = walk.known.files.get(key)
   const id = before?.stamp === stamp ? before.id : walk.store.writeBlob(readWithoutFollowing(path))
   if (isSettled(walk, stats)) walk.seen.files.set(key, { stamp, id })
+  const inWorkspace = key.slice(walk.rootLength)
+  if (stats.nlink > 1 && repositoryOf(inWorkspace) === undefined) walk.seen.linked.set(inWorkspace, fileIdentity(stats))
   const bits = stats.mode & 0o7777
   const mode = (bits & 0o100) === 0 ? '100644' : '100755'
   return { mode, id, ...(bits === (mode === '100644' ? 0o644 : 0o755) ? {} : { odd: octal(bits) }) }

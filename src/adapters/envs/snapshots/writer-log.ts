@@ -10,11 +10,14 @@ import { appendToFile } from '../../../files/whole-files.ts'
 import type { WriteSpan } from '../../../ports/snapshots.ts'
 
 interface TakenSnapshot {
-  readonly kind: 'before' | 'after'
+  /** `recovered`: as `before`, after a crash in a write of this writer. */
+  readonly kind: 'before' | 'after' | 'recovered'
   readonly turn: number
   readonly tree: string
   readonly at: number
   readonly workspace: string
+  /** Files with more than one link; absent: none, or of an `after`. */
+  readonly linked?: Readonly<Record<string, string>>
 }
 
 export class WriterLog {
@@ -71,18 +74,28 @@ function spansInOne(writer: string, lines: readonly TakenSnapshot[]): readonly W
   let open: { readonly first: TakenSnapshot; last: TakenSnapshot } | undefined
   const close = (): void => {
     if (!open || open.last === open.first) return
-    const { first, last } = open
-    spans.push({
-      ...{ writer, workspace: first.workspace, from: first.at, to: last.at },
-      ...{ before: first.tree, after: last.tree },
-    })
+    spans.push(spanOf(writer, open.first, open.last))
   }
   for (const line of lines) {
-    if (line.kind === 'before') {
-      close()
-      open = { first: line, last: line }
-    } else if (open) open.last = line
+    if (line.kind === 'after') {
+      if (open) open.last = line
+      continue
+    }
+    close()
+    if (line.kind === 'recovered' && open && open.last.tree !== line.tree)
+      spans.push({ ...spanOf(writer, open.last, line), isUncertain: true })
+    open = { first: line, last: line }
   }
   close()
   return spans
 }
+
+const spanOf = (writer: string, first: TakenSnapshot, last: TakenSnapshot): WriteSpan => ({
+  writer,
+  workspace: first.workspace,
+  from: first.at,
+  to: last.at,
+  before: first.tree,
+  after: last.tree,
+  ...(first.linked === undefined ? {} : { linked: first.linked }),
+})

@@ -7,6 +7,7 @@ import type { Wait } from '../../../domain/wait.ts'
 import { iso } from '../../../ports/clock.ts'
 import { RefusedBatch } from '../refuse-batch.ts'
 import { receiptFromRow, type SqlRow, todoFromRow, UNKNOWN_COLUMNS, unknownFromRow } from '../rows/rows.ts'
+import { withEnd, withStop } from '../rows/undo-shape.ts'
 import { ensureReadableInBatch } from '../rows/unreadable-rows.ts'
 import type { Queries } from './connection.ts'
 import { wakeWaiting } from './create-dispatches.ts'
@@ -79,8 +80,7 @@ export async function replaceTodo(db: Queries, { n, session, code }: SqlRow, now
 const undo_begin: ApplyPgOp<'undo_begin'> = async (db, { undo, now }) => {
   const { id, target, ...body } = undo
   await takeWideLock(db)
-  const open = await db.get("SELECT id FROM undos WHERE status = 'running' OR id = $1", id)
-  if (open) throw new RefusedBatch('conflict', `undo ${open.id} is not finished`)
+  if (await db.get('SELECT id FROM undos WHERE id = $1', id)) throw new RefusedBatch('conflict', `undo ${id} is known`)
   await db.run(
     "INSERT INTO undos (id, target, status, body, created_at) VALUES ($1, $2, 'running', $3, $4)",
     ...[id, target, JSON.stringify(body), now],
@@ -88,13 +88,24 @@ const undo_begin: ApplyPgOp<'undo_begin'> = async (db, { undo, now }) => {
   return null
 }
 
-const undo_end: ApplyPgOp<'undo_end'> = async (db, { id, now }) => {
-  const changed = await db.run(
-    "UPDATE undos SET status = 'done', ended_at = $1 WHERE id = $2 AND status = 'running'",
-    ...[now, id],
-  )
-  if (changed === 0) throw new RefusedBatch('not_found', `no unfinished undo ${id}`)
+const undo_stop: ApplyPgOp<'undo_stop'> = async (db, op) => {
+  const body = withStop(await lockRunningUndo(db, op.id), op)
+  await db.run('UPDATE undos SET body = $1 WHERE id = $2', body, op.id)
   return null
+}
+
+const undo_end: ApplyPgOp<'undo_end'> = async (db, op) => {
+  const { id, how, now } = op
+  const body = withEnd(await lockRunningUndo(db, id), op)
+  await db.run('UPDATE undos SET status = $1, body = $2, ended_at = $3 WHERE id = $4', how, body, now, id)
+  return null
+}
+
+/** Contract: the body of the undo; throws `not_found` unless it is running. */
+async function lockRunningUndo(db: Queries, id: string): Promise<string> {
+  const row = await db.get("SELECT body FROM undos WHERE id = $1 AND status = 'running' FOR UPDATE", id)
+  if (!row) throw new RefusedBatch('not_found', `no unfinished undo ${id}`)
+  return String(row.body)
 }
 
 const unknown: ApplyPgOp<'unknown'> = async (db, { unknown: outcome }) => {
@@ -137,4 +148,4 @@ export async function wakeRunWaitingFor(
   if (wait.kind === 'unknown' && wait.unknown_id === id) await wakeWaiting(db, Number(waiting.n), now)
 }
 
-export const todoOps = { todos, undo_begin, undo_end, unknown, resolve }
+export const todoOps = { todos, undo_begin, undo_stop, undo_end, unknown, resolve }

@@ -16,7 +16,7 @@ import type { Op } from '../../../ports/store.ts'
 import { cardShape, filesShape } from './message-shapes.ts'
 import { effectShape, labelShape, observationShape, waitShape } from './record-shapes.ts'
 import { receiptShape, todoShape, todosOpShape } from './todo-shapes.ts'
-import { undoShape } from './undo-shape.ts'
+import { undoEndShape, undoShape, undoStopShape } from './undo-shape.ts'
 import {
   describeInvalid,
   listOf,
@@ -251,6 +251,8 @@ export const OP_SHAPES: Partial<Record<Op['op'], StoredShape>> = {
   post: storedObject({ message: storedObject({ card: orAbsent(cardShape), files: orAbsent(filesShape) }) }),
   revise: storedObject({ text: storedText, card: orAbsent(cardShape) }),
   undo_begin: storedObject({ undo: undoShape }),
+  undo_stop: undoStopShape,
+  undo_end: undoEndShape,
   cycle_end: storedObject({ result: cycleResult, open: listOf(storedText) }),
 }
 

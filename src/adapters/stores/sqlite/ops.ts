@@ -37,7 +37,7 @@ import { fireSchedule, openSchedule, pauseSchedule, putSchedule, removeSchedule 
 import { setRowsAside } from './set-rows-aside.ts'
 import { releaseSpend, reserveSpend, settleSpend } from './spend.ts'
 import { applyTodos } from './todos.ts'
-import { beginUndo, endUndo } from './undos.ts'
+import { beginUndo, endUndo, stopUndo } from './undos.ts'
 import { resolveUnknown, upsertUnknown } from './unknown-outcomes.ts'
 import { joinWorker, leaveWorker, recoverWorkers, renewLease, takeLead } from './workers.ts'
 
@@ -91,6 +91,7 @@ export const OP_TABLE: OpTable = {
   forget: forgetFact,
   change_facts: changeFacts,
   undo_begin: beginUndo,
+  undo_stop: stopUndo,
   undo_end: endUndo,
   schedule_put: putSchedule,
   schedule_remove: removeSchedule,

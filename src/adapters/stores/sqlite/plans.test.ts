@@ -33,7 +33,7 @@ test('reads of a cycle, a start and a status use an index, so history does not s
     ...[(r: StoreReader) => r.todos('s'), (r: StoreReader) => r.todo('s', 'T001')],
     ...[(r: StoreReader) => r.dueMessages(1), (r: StoreReader) => r.nextMessageDue(1)],
     (r) => r.todoReceipt('o'),
-    ...[(r: StoreReader) => r.undo('u'), (r: StoreReader) => r.unfinishedUndo()],
+    ...[(r: StoreReader) => r.undo('u'), (r: StoreReader) => r.unfinishedUndos()],
     ...[(r: StoreReader) => r.document('k', 'STATE.md'), (r: StoreReader) => r.projection('k', 'STATE.md')],
     (r) => r.documentVersions({ kernel_id: 'k', name: 'STATE.md', limit: 9 }),
     ...[

@@ -29,6 +29,7 @@ const enChecks: Readonly<Record<string, CheckText>> = {
   documents: { name: 'Documents', why: 'An edit that is not accepted has no effect.' },
   residents: { name: 'Residents', why: 'A resident that fails sees nothing.' },
   'dead work': { name: 'Work set aside', why: 'It failed three times and is not tried again by itself.' },
+  'unfinished undos': { name: 'Undos that are half done', why: 'Files are partly as before and partly not.' },
   'unknown outcomes': { name: 'Unclear outcomes', why: 'Runs wait until you say what happened.' },
   'orphaned work': { name: 'Orphaned work', why: 'It is marked as running, but no process works on it.' },
   leftovers: { name: 'Leftovers', why: 'Folders of finished calls take up space.' },
@@ -72,6 +73,11 @@ const zhChecks: Readonly<Record<string, CheckText>> = {
   documents: { name: '文档', why: '没有接受的修改不起作用。', remedy: '查看并接受这个修改。' },
   residents: { name: '常驻智能体', why: '出错的常驻智能体什么都看不到。' },
   'dead work': { name: '搁置的工作', why: '它失败了三次，不会自动重试。', remedy: '在“工作”里查看，决定重试或放弃。' },
+  'unfinished undos': {
+    name: '只做了一半的撤销',
+    why: '文件一部分已改回，一部分没有。',
+    remedy: '用 `tireless undo ID --yes` 完成它，或用 `tireless undo ID --give-up` 放弃它。',
+  },
   'unknown outcomes': {
     name: '结果不明',
     why: '在你说明发生了什么之前，运行一直等着。',

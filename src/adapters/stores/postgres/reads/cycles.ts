@@ -127,9 +127,8 @@ export function pgUndoReads({ readAll, readOne, readPage, all }: PgRowReader): U
     async undos({ limit }) {
       return (await readPage('undos', 'SELECT * FROM undos ORDER BY n DESC', [], { limit })).map(undoFromRow)
     },
-    async unfinishedUndo() {
-      const [row] = await readAll('undos', "SELECT * FROM undos WHERE status = 'running' ORDER BY n")
-      return row && undoFromRow(row)
+    async unfinishedUndos() {
+      return (await readAll('undos', "SELECT * FROM undos WHERE status = 'running' ORDER BY n")).map(undoFromRow)
     },
     async setAside({ limit }) {
       const found = await all('SELECT * FROM set_aside ORDER BY n DESC LIMIT $1', limit)

@@ -13,9 +13,7 @@ export function undoReads({ all, readOne }: RowReader): UndoReads {
     },
     undos: async ({ limit }) =>
       all(`SELECT * FROM undos WHERE ${readableCondition('undos')} ORDER BY n DESC LIMIT ?`, limit).map(undoFromRow),
-    async unfinishedUndo() {
-      const [row] = all(`SELECT * FROM undos WHERE status = 'running' AND ${readableCondition('undos')}`)
-      return row && undoFromRow(row)
-    },
+    unfinishedUndos: async () =>
+      all(`SELECT * FROM undos WHERE status = 'running' AND ${readableCondition('undos')} ORDER BY n`).map(undoFromRow),
   }
 }
