@@ -178,7 +178,7 @@ describe('I7: texts that a command replaces', () => {
     assert.match((await tirelessWith(zh, home, 'agent', 'edit', 'poet', '--self', 'x')).stderr, /^$/)
     assert.match(
       (await tirelessWith(zh, home, 'agent', 'edit', 'poet', '--self', '')).stderr,
-      /修改前的文件：.*self\.md/0001-.*\.md\n/,
+      /修改前的文件：.*self\.md\/0001-.*\.md\n/,
     )
   })
 

@@ -114,7 +114,7 @@ describe('I7: secrets of the owner', () => {
     })
     assert.match(
       (await tirelessWith(env, home, 'channels', 'remove', 'webhook')).stderr,
-      /修改前的文件：.*tireless\.yaml/\d/,
+      /修改前的文件：.*tireless\.yaml\/\d/,
     )
     assert.match(
       (await tirelessWith({ ...env, LANG: 'C' }, home, 'mcp', 'remove', 'files')).stderr,
