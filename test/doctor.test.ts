@@ -28,7 +28,7 @@ interface Check {
 const CHECKS = [
   ...['node', 'sqlite', 'privacy', 'configuration', 'disk', 'file system', 'git', 'bash', 'sandbox', 'limits'],
   ...['durability', 'acknowledged work', 'database', 'stored rows', 'schedules', 'model', 'notices', 'documents'],
-  ...['dead work', 'unfinished undos', 'unknown outcomes', 'orphaned work', 'leftovers'],
+  ...['dead work', 'unfinished undos', 'unknown outcomes', 'needs you', 'orphaned work', 'leftovers'],
 ]
 
 async function doctorIn(

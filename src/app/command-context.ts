@@ -26,6 +26,7 @@ import { isOfflineModel, type ModelChoice } from '../ports/model.ts'
 import type { PluginHost, Services } from '../ports/plugin.ts'
 import { isSharedStore, type Store } from '../ports/store.ts'
 import { createClosedHomeContext } from './closed-home-context.ts'
+import { createCommandRunner } from './command-runner.ts'
 import { checkHealth, lostCommits, sandboxProblems } from './health.ts'
 import { homeId } from './home-id.ts'
 import { behavioursOf, knownTools } from './known-parts.ts'
@@ -64,6 +65,7 @@ export function createCommandContext(host: PluginHost): CommandContext {
     sources: host.get('sources'),
     serveHttp: (how) => host.get('server').serve(context, how),
     pageAddress: () => host.get('server').address(),
+    runCommand: (name, input) => createCommandRunner(context)(name, input),
   }
   return context
 }
@@ -141,7 +143,7 @@ function agentSetup(host: PluginHost): AgentSetup {
   }
 }
 
-function ownerSettings(host: PluginHost): OwnerSettings {
+function ownerSettings(host: PluginHost): Omit<OwnerSettings, 'runCommand'> {
   const secrets = host.get('secrets')
   return {
     changeConfig: host.get('config').change,

@@ -16,6 +16,7 @@ import { clockNotes } from '../kernel/notify/clock-note.ts'
 import { unpairedNote } from '../kernel/notify/notice-target.ts'
 import type { Notifier } from '../kernel/notify/notifier.ts'
 import { failingResidents } from '../kernel/residents/resident-notes.ts'
+import { listTroubles } from '../past/open-needs.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 import type { HomeSeen } from '../ports/store/queue.ts'
 import { fallbackIfUnreadable, isSharedStore, type Store } from '../ports/store.ts'
@@ -76,6 +77,7 @@ export async function checkHealth(host: PluginHost): Promise<Awaited<ReturnType<
       ...clockNotes(host.get('storeClock').doubt()).map(({ text }) => text),
       ...(await shortOfSpace(host.get('home'))),
       ...(await unpairedNotes(host.get('notifier'))),
+      ...(await troubles(host.get('store'))),
     ],
   }
 }
@@ -173,6 +175,17 @@ async function missingBehaviours(store: Store, known: ReadonlyMap<string, unknow
       return `${count} ${runs} the behaviour ${name}, which is missing. ${remedy}`
     })
 }
+
+/** What the owner has not looked at yet. */
+async function troubles(store: Store): Promise<string[]> {
+  const open = await listTroubles({ store })
+  const named = open.slice(0, MAX_TROUBLES).map(({ id, title }) => `${title.text}. See: tireless needs show ${id}`)
+  return open.length > MAX_TROUBLES
+    ? [...named, `${open.length - MAX_TROUBLES} more need you. See: tireless needs list`]
+    : named
+}
+
+const MAX_TROUBLES = 5
 
 async function unpairedNotes(notifier: Pick<Notifier, 'unpairedTarget'>): Promise<string[]> {
   const unpaired = await notifier.unpairedTarget()

@@ -38,6 +38,7 @@ import type { Ids } from '../ports/ids.ts'
 import type { McpServers } from '../ports/mcp.ts'
 import type { MemoryKind } from '../ports/memory.ts'
 import type { ModelProvider, Models } from '../ports/model.ts'
+import type { OwnerNeeds } from '../ports/needs.ts'
 import type { Parser } from '../ports/parser.ts'
 import type { RecoveryRule } from '../ports/recovery-rule.ts'
 import type { RunSink } from '../ports/run-sink.ts'
@@ -106,6 +107,7 @@ declare module '../ports/plugin.ts' {
     readonly log: Pick<Log, 'write'>
     readonly skills: ManagedSkills
     readonly store: Store
+    readonly needs: OwnerNeeds
     readonly bell: WakeSignal
     /** Whether this process leads the kernel on a shared store. */
     readonly leadership: Leadership

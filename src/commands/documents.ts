@@ -7,7 +7,7 @@ import { CLEAN_LABEL, lowestLabel } from '../domain/label.ts'
 import { extractBlock, placeBlockLast } from '../domain/runtime-block.ts'
 import type { Documents } from '../ports/documents.ts'
 import { defineCommand } from './lib/command.ts'
-import { documentInput, labelFields, ownText, readLatest, versionShape } from './state.ts'
+import { documentInput, labelFields, ownText, readCopy, readLatest, versionShape } from './state.ts'
 
 const copyShape = z.object({ file: z.string(), kind: z.enum(SAVED_COPY_KINDS), ts: z.string() })
 
@@ -96,6 +96,26 @@ const changedError = (name: DocumentName): TirelessError =>
     where: name,
     fix: 'see what changed: tireless state diff; then edit the latest version',
   })
+
+export const stateTake = defineCommand({
+  name: 'state take',
+  summary: 'use a copy that was saved next to the file of a document: it becomes the latest version',
+  example: 'state take STATE.md.conflict-2030-01-31T10-00-00.000Z',
+  runsIn: 'any_process',
+  needs: ['documents'],
+  positional: ['copy'],
+  input: z.object({
+    copy: z.string().min(1).describe('name of the copy, from documents list'),
+    document: documentInput,
+  }),
+  output: versionShape,
+  async run({ documents }, { copy, document: name }) {
+    const text = ownText(name, await readCopy(documents, name, copy))
+    const change = (now: string): string =>
+      name === 'STATE.md' ? placeBlockLast({ text, block: extractBlock(now).block }) : text
+    return documents.write(name, change, { author: 'owner', reason: `took ${copy}` })
+  },
+})
 
 export const stateDiscard = defineCommand({
   name: 'state discard',

@@ -2,8 +2,9 @@
 
 import { z } from 'zod'
 import { TirelessError } from '../domain/error.ts'
-import { FACT_STATUSES, MAX_ENDED_FACTS, MAX_FACTS } from '../domain/fact.ts'
+import { FACT_STATUSES, type Fact, MAX_ALL_FACTS } from '../domain/fact.ts'
 import { TRUSTS } from '../domain/label.ts'
+import { iso } from '../ports/clock.ts'
 import { commitOne } from '../ports/store.ts'
 import { defineCommand } from './lib/command.ts'
 import { findWriter, writtenByShape } from './lib/written-by.ts'
@@ -34,12 +35,13 @@ export const memoryList = defineCommand({
   input: z.object({
     agent: agentInput,
     all: z.boolean().default(false).describe('include superseded, forgotten, expired and dropped facts'),
+    status: z.enum(FACT_STATUSES).optional().describe('only facts with this status, such as dropped'),
     limit: limitInput,
     offset: z.int().nonnegative().default(0).describe('number of newer facts to leave out'),
   }),
   output: z.object({ items: z.array(factShape), total: z.number() }),
-  async run({ store, clock }, { agent, all, limit, offset }) {
-    const filter = { agent_id: agent, over: all, now: clock.borneOut() }
+  async run({ store, clock }, { agent, all, status, limit, offset }) {
+    const filter = { agent_id: agent, over: all || status !== undefined, status, now: clock.borneOut() }
     return { items: [...(await store.facts({ ...filter, limit, offset }))], total: await store.countFacts(filter) }
   },
 })
@@ -60,7 +62,7 @@ export const memoryShow = defineCommand({
     written_by: writtenByShape,
   }),
   async run({ store, clock, redact }, { key, agent }) {
-    const filter = { agent_id: agent, over: true, now: clock.borneOut(), limit: MAX_FACTS + MAX_ENDED_FACTS }
+    const filter = { agent_id: agent, over: true, now: clock.borneOut(), limit: MAX_ALL_FACTS }
     const versions = (await store.facts(filter)).filter((fact) => fact.key === key)
     const [newest] = versions
     if (!newest)
@@ -109,3 +111,55 @@ export const memoryForget = defineCommand({
   },
   exitCode: ({ forgotten }) => (forgotten ? 0 : 1),
 })
+
+/** Facts that ended without anybody deciding so. */
+const RESTORABLE: ReadonlySet<string> = new Set(['dropped', 'expired'])
+
+export const memoryRestore = defineCommand({
+  name: 'memory restore',
+  summary: 'let an agent remember a fact again that was dropped for lack of room, or expired',
+  example: 'memory restore release-date --agent writer',
+  runsIn: 'any_process',
+  needs: ['clock', 'ids', 'store'],
+  positional: ['key'],
+  input: z.object({
+    key: z.string().trim().min(1).describe('key of the fact, from memory list --status dropped'),
+    agent: z.string().default('default').describe('the agent that remembered it').meta({ idOf: 'agent' }),
+  }),
+  output: factShape.extend({ dropped: z.array(z.string()).describe('keys of facts that were dropped for it') }),
+  async run({ store, clock, ids }, { key, agent }) {
+    const now = clock.now()
+    const all = await store.facts({ agent_id: agent, over: true, now, limit: MAX_ALL_FACTS })
+    const found = findRestorable(
+      all.filter((fact) => fact.key === key),
+      key,
+    )
+    const id = `restored-${ids.next()}`
+    // It counts as the newest, so that it is not dropped again at once. No session wrote it, so no undo takes it along.
+    const { status, ended_by: _, ...was } = found
+    const fact = { ...was, id, session_id: '', turn: 0, created_at: iso(now), expires_at: null }
+    const [, { dropped }] = await commitOne(store, [
+      { op: 'change_facts', changes: [{ id: found.id, from: status, to: 'superseded', ended_by: id }] },
+      { op: 'remember', fact, now },
+    ])
+    return { ...fact, status: 'known' as const, dropped: [...dropped] }
+  },
+})
+
+/** Contract: pure; `versions` of one key, newest first. */
+function findRestorable(versions: readonly Fact[], key: string): Fact {
+  const known = versions.find(({ status }) => status === 'known')
+  if (known)
+    throw new TirelessError('conflict', {
+      what: 'the agent knows a newer fact under this key',
+      got: key,
+      fix: 'see both: tireless memory show KEY; to go back, first forget the newer one',
+    })
+  const found = versions.find(({ status }) => RESTORABLE.has(status))
+  if (found) return found
+  throw new TirelessError('not_found', {
+    what: 'no fact under this key was dropped or has expired',
+    got: key,
+    fix: 'list them: tireless memory list --status dropped',
+  })
+}

@@ -8,6 +8,7 @@ import { LANGUAGES, type Language } from '../domain/language.ts'
 import { MICROS_PER_USD } from '../domain/money.ts'
 import { TODO_PROOFS, TODO_STATUSES } from '../domain/todo.ts'
 import { describeReport } from '../past/describe-report.ts'
+import { MATTER_KINDS } from '../past/open-matters.ts'
 import { isWork } from '../past/past-runs.ts'
 import { type Period, readPeriod } from '../past/period.ts'
 import { resolvePeriod } from '../past/period-arguments.ts'
@@ -68,7 +69,7 @@ const reportShape = z.object({
   waits: z
     .array(
       z.object({
-        kind: z.enum(['approval', 'question', 'unknown', 'failed', 'paused', 'parked']),
+        kind: z.enum(MATTER_KINDS),
         id: z.string(),
         agent_id: z.string().nullable(),
         title: z.string(),

@@ -2,7 +2,13 @@
 
 import { z } from 'zod'
 import { unifiedDiff } from '../domain/diff.ts'
-import { DOCUMENT_NAMES, type Document, type DocumentName } from '../domain/document.ts'
+import {
+  DOCUMENT_NAMES,
+  type Document,
+  type DocumentName,
+  type DocumentVersion,
+  MAX_VERSIONS,
+} from '../domain/document.ts'
 import { TirelessError } from '../domain/error.ts'
 import { CLEAN_LABEL, labelWord, lowestLabel, TRUSTS } from '../domain/label.ts'
 import { extractBlock, textOutsideBlock } from '../domain/runtime-block.ts'
@@ -111,13 +117,35 @@ export const stateLog = defineCommand({
     offset: z.int().nonnegative().default(0).describe('number of newer versions to leave out'),
     own: z.boolean().default(false).describe('leave out versions that the system wrote'),
   }),
-  output: z.object({ items: z.array(versionShape), total: z.number() }),
-  async run({ documents }, { document: name, limit, offset, own }) {
+  output: z.object({
+    items: z.array(versionShape),
+    total: z.number(),
+    yours_from: z.number().nullable().describe('the oldest version of yours that is kept'),
+    all_from: z.number().nullable().describe('from this version on, all are kept; of the earlier ones only some'),
+  }),
+  async run({ documents }, { document: name, limit, offset, own }, tell) {
     const all = await documents.versions(name, Number.MAX_SAFE_INTEGER)
+    const kept = describeKept(all)
+    if (kept.all_from !== null && kept.all_from > 1) tell({ kind: 'note', text: sayKept(name, kept) })
     const found = own ? all.filter(({ author, version }) => author !== 'system' || version === 1) : all
-    return { items: found.slice(offset, offset + limit), total: found.length }
+    return { items: found.slice(offset, offset + limit), total: found.length, ...kept }
   },
 })
+
+/** `versions`: newest first. */
+function describeKept(versions: readonly DocumentVersion[]) {
+  const yours = versions.findLast(({ author }) => author === 'owner')
+  const gap = versions.findIndex(({ version }, i) => version !== (versions[0]?.version ?? 0) - i)
+  const all = gap < 0 ? versions.at(-1) : versions[gap - 1]
+  return { yours_from: yours?.version ?? null, all_from: all?.version ?? null }
+}
+
+const sayKept = (name: DocumentName, { yours_from, all_from }: ReturnType<typeof describeKept>): string =>
+  [
+    `Every version of ${name} from ${all_from} on is kept; of the earlier ones, the newest ${MAX_VERSIONS} of yours,`,
+    `of the agents' and of the system's.`,
+    ...(yours_from === null ? [] : [`Your oldest one is ${yours_from}.`]),
+  ].join(' ')
 
 export const stateDiff = defineCommand({
   name: 'state diff',
@@ -160,7 +188,7 @@ export const stateDiff = defineCommand({
 export const ownText = (name: DocumentName, text: string): string =>
   name === 'STATE.md' ? textOutsideBlock(text) : text
 
-async function readCopy(documents: Documents, name: DocumentName, file: string): Promise<string> {
+export async function readCopy(documents: Documents, name: DocumentName, file: string): Promise<string> {
   const text = await documents.copy(name, file)
   if (text !== undefined) return text
   throw new TirelessError('not_found', {

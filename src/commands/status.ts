@@ -6,9 +6,11 @@ import type { CycleResult } from '../domain/cycle.ts'
 import { labelOfJournal } from '../domain/journal-label.ts'
 import { type Label, TRUSTS, UNTRUSTED_LABEL } from '../domain/label.ts'
 import { MICROS_PER_USD } from '../domain/money.ts'
+import { NEED_KINDS } from '../domain/need.ts'
 import { RESIDENT_ACTIONS } from '../domain/resident.ts'
 import { titleOfRun } from '../domain/title.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
+import { countWaiting, readStoredNeeds } from '../past/open-needs.ts'
 import { iso } from '../ports/clock.ts'
 import { fallbackIfUnreadable, type Store } from '../ports/store.ts'
 import { copyCycleResult, cycleSchema } from './cycles.ts'
@@ -29,8 +31,8 @@ const labelledAgent = cycleSchema.shape.agents.element.extend({
 
 /** Number of running dispatches that are named. */
 const MAX_RUNS_NAMED = 20
-/** Upper limit when counting what waits for the owner. */
-const MAX_COUNTED = 10_000
+/** Number of needs that are named. */
+const MAX_NEEDS_NAMED = 20
 
 async function spendToday({ store, clock, budgetLimits: purse }: Needs<'store' | 'clock' | 'budgetLimits'>) {
   const day = purse.dayOf(clock.budgetNow())
@@ -79,16 +81,12 @@ async function kernelState(context: KernelNeeds) {
   }
 }
 
-/** Counts what waits for the owner. A run that waits for a message is a question, unless it waits for an approval. */
-async function countWaiting(store: Store): Promise<{ approvals: number; questions: number; unknowns: number }> {
-  const approvals = await store.approvals({ status: 'open', limit: MAX_COUNTED })
-  const asking = new Set(approvals.map(({ session_id }) => session_id))
-  const waiting = await store.dispatches({ status: 'waiting', limit: MAX_COUNTED })
-  const questions = waiting.filter(
-    ({ session_id, wait }) => wait?.kind === 'observation' && wait.match === 'user_message' && !asking.has(session_id),
-  )
-  const unknowns = await store.unknowns({ status: 'open' })
-  return { approvals: approvals.length, questions: questions.length, unknowns: unknowns.length }
+/** What has no row elsewhere; approvals, questions and unknown outcomes are counted. */
+async function otherNeeds({ store, clock }: Needs<'store' | 'clock'>) {
+  const needs = await readStoredNeeds({ store, now: () => clock.now() })
+  return needs.slice(0, MAX_NEEDS_NAMED).map(({ id, kind, title: { text, zh = text } }) => {
+    return { id, kind, title: text, title_zh: zh }
+  })
 }
 
 function agentsOf({ agentDirectory, kernel }: Needs<'agentDirectory' | 'kernel'>) {
@@ -188,7 +186,8 @@ export async function summarizeStatus(context: StatusNeeds) {
     residents: (await context.residents.describe()).map(statusOfResident),
     model: await readModelState(context.models),
     spend: await spendToday(context),
-    ...(await countWaiting(store)),
+    ...(await countWaiting(context)),
+    needs: await otherNeeds(context),
     health: { ok, reasons: [...reasons] },
     page: context.pageAddress() ?? null,
     channels: await connectionsOf(context),
@@ -231,6 +230,9 @@ export const status = defineCommand({
     approvals: z.number().describe('calls that wait for your approval'),
     questions: z.number().describe('runs that wait for your answer'),
     unknowns: z.number().describe('interrupted calls whose outcome you must tell'),
+    needs: z
+      .array(z.object({ id: z.string(), kind: z.enum(NEED_KINDS), title: z.string(), title_zh: z.string() }))
+      .describe('what else waits for you; needs list shows everything'),
     health: z.object({ ok: z.boolean(), reasons: z.array(z.string()) }),
     page: z.string().nullable().describe('address of the page; null: it is not served'),
     channels: z.array(connectionSchema.extend({ name: z.string() })).describe('channels with a long connection'),

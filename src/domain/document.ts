@@ -32,10 +32,12 @@ export interface SavedCopy {
 }
 
 /**
- * How many old versions are kept; counted separately for versions by the system and versions by others, so that a week
- * of cycles does not push out an edit by the owner. The latest version is always kept.
+ * How many versions are kept of each of: the system, the owner, and all agents together. They are counted apart, so
+ * that neither weeks of cycles nor agents push out what the owner wrote. The latest version is always kept.
  */
 export const MAX_VERSIONS = 500
 export const MAX_VERSION_BYTES = 16 * 1024 * 1024
+/** More versions than a document ever has. */
+export const MAX_ALL_VERSIONS = 3 * MAX_VERSIONS + 1
 
 export const MAX_DOCUMENT_BYTES = 1024 * 1024

@@ -32,6 +32,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     kinds: {
       ...{ approval: 'needs your approval', question: 'waits for your answer', failed: 'failed', paused: 'is paused' },
       ...{ unknown: 'was interrupted, and only you can say whether it took effect', parked: 'waits' },
+      other: 'needs you',
     },
     nothing: 'Nothing waits for you.',
     waits: 'Waits for you:',
@@ -53,6 +54,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     kinds: {
       ...{ approval: '需要你批准', question: '等你回答', failed: '失败了', paused: '暂停了', parked: '等待中' },
       unknown: '被中断，只有你能说它是否已经生效',
+      other: '等你处理',
     },
     nothing: '没有什么在等你。',
     waits: '在等你：',
@@ -90,10 +92,9 @@ export function describeMatters(open: OpenMatters, voice: Voice): string {
   ].join('\n')
 }
 
-function describeMatter(
-  { kind, id, agent_id, title, about, since, until, commands }: OpenMatter,
-  voice: Voice,
-): string {
+function describeMatter(matter: OpenMatter, voice: Voice): string {
+  const { kind, id, agent_id, since, until, commands } = matter
+  const { title, about } = (voice.language === 'zh' ? matter.zh : undefined) ?? matter
   const texts = TEXTS[voice.language]
   const who = agent_id === null ? title : `${agent_id}: ${title}`
   const times = [

@@ -3,17 +3,19 @@
 import type { Approval } from '../domain/approval.ts'
 import type { Dispatch } from '../domain/dispatch.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
-import { type Label, UNTRUSTED_LABEL } from '../domain/label.ts'
+import { CLEAN_LABEL, type Label, UNTRUSTED_LABEL } from '../domain/label.ts'
+import type { Need } from '../domain/need.ts'
 import { outcomeOf } from '../domain/outcome.ts'
 import { shortId } from '../domain/short-id.ts'
 import { titleOfRun } from '../domain/title.ts'
-import { listDismissed } from './dismissed-failures.ts'
+import type { UnknownOutcome } from '../domain/unknown-outcome.ts'
+import { findOpenNeeds, type OpenNeed } from './open-needs.ts'
 import { isWork, labelOfRun, sessionReader } from './past-runs.ts'
 import type { PastSources, UpcomingBeat } from './past-sources.ts'
 import { countOpenTodos } from './past-todos.ts'
-import { DAY_MS } from './wall-clock.ts'
 
-export type MatterKind = 'approval' | 'question' | 'unknown' | 'failed' | 'paused' | 'parked'
+export const MATTER_KINDS = ['approval', 'question', 'unknown', 'other', 'failed', 'paused', 'parked'] as const
+export type MatterKind = (typeof MATTER_KINDS)[number]
 
 export interface OpenMatter {
   readonly kind: MatterKind
@@ -22,6 +24,8 @@ export interface OpenMatter {
   readonly title: string
   /** The call that needs approval, the question, the error, or what the run waits for. */
   readonly about: string
+  /** Title and content in Chinese; absent: they are the same. */
+  readonly zh?: { readonly title: string; readonly about: string }
   readonly since: number
   readonly until: number | null
   /** What the owner can type. */
@@ -42,57 +46,62 @@ export interface OpenMatters {
 
 const MAX_LISTED = 25
 const MAX_READ = 200
-/** Failures before this are no open matters. */
-const FAILED_DAYS = 7
 
 export async function findOpenMatters(sources: PastSources): Promise<OpenMatters> {
   const { store } = sources
-  const approvals = await store.approvals({ status: 'open', limit: MAX_READ })
+  const needs = await findOpenNeeds(sources)
+  const listed = new Set(needs.map(({ need }) => need.run_id))
   const waiting = (await store.dispatches({ status: 'waiting', limit: MAX_READ })).filter(isWork)
-  const unknowns = await store.unknowns({ status: 'open' })
-  const asking = new Set(approvals.map(({ session_id }) => session_id))
-  const runs = [...waiting.filter(({ session_id }) => !asking.has(session_id)), ...(await openFailures(sources))]
+  const others = waiting.filter(({ dispatch_id, wait }) => !listed.has(dispatch_id) && wait?.kind !== 'unknown')
   const readSession = sessionReader(sources)
-  const ofRuns = await Promise.all(
-    runs
-      .filter(({ wait }) => wait?.kind !== 'unknown')
-      .map(async (run) => {
-        const journal = await readSession(run.session_id)
-        return matterOfRun(run, labelOfRun(run, journal), lastWords(journal ?? []))
-      }),
-  )
-  const all = [
-    ...(await Promise.all(approvals.map((approval) => matterOfApproval(sources, approval)))),
-    ...unknowns.map(
-      ({ id, tool, args, started_at }): OpenMatter => ({
-        ...{ kind: 'unknown', id, agent_id: null, title: tool, about: brief(args), since: Date.parse(started_at) },
-        ...{ until: null, label: UNTRUSTED_LABEL },
-        commands: [`unknowns resolve ${shortId(id)} --as happened|not|recheck`],
-      }),
-    ),
-    ...ofRuns.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)),
-  ]
+  const describeRun = async (run: Dispatch): Promise<OpenMatter> => {
+    const journal = await readSession(run.session_id)
+    return matterOfRun(run, labelOfRun(run, journal), lastWords(journal ?? []))
+  }
+  const describeNeed = ({ need, source }: OpenNeed): OpenMatter | Promise<OpenMatter> => {
+    if (source.of === 'approval') return matterOfApproval(sources, source.approval)
+    if (source.of === 'unknown') return matterOfUnknown(source.unknown)
+    return source.of === 'need' ? matterOfNeed(need) : describeRun(source.run)
+  }
+  const all = await Promise.all([...needs.map(describeNeed), ...others.map(describeRun)])
+  const ordered = all.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
   const { pending, running } = await store.counts()
-  const matters = all.slice(0, MAX_LISTED)
+  const matters = ordered.slice(0, MAX_LISTED)
   const todos = await countOpenTodos(sources)
   const upcoming = await sources.upcoming()
   return { matters, left_out: all.length - matters.length, upcoming, todos, pending, running }
 }
 
-const ORDER: readonly MatterKind[] = ['approval', 'unknown', 'question', 'failed', 'paused', 'parked']
+const ORDER: readonly MatterKind[] = ['approval', 'unknown', 'question', 'other', 'failed', 'paused', 'parked']
 
-/** Failed and dead runs of the last days that no later run made good and the owner has not put aside. */
-async function openFailures({ store, now }: PastSources): Promise<readonly Dispatch[]> {
-  const active = { from: now() - FAILED_DAYS * DAY_MS, to: now() + 1 }
-  const newest = (await store.dispatches({ active, limit: MAX_READ })).filter(isWork)
-  const dismissed = new Set(await listDismissed(store))
-  const madeGood = new Set<string>()
-  return newest.filter((dispatch) => {
-    const task = `${dispatch.agent_id} ${titleOfRun(dispatch.prompt, dispatch.metadata.behaviour)}`
-    if (dispatch.status === 'done') madeGood.add(task)
-    const isFailed = dispatch.status === 'failed' || dispatch.status === 'dead'
-    return isFailed && !madeGood.has(task) && !dismissed.has(dispatch.dispatch_id)
-  })
+function matterOfUnknown({ id, tool, args, started_at }: UnknownOutcome): OpenMatter {
+  return {
+    kind: 'unknown',
+    id,
+    agent_id: null,
+    title: tool,
+    about: brief(args),
+    since: Date.parse(started_at),
+    until: null,
+    label: UNTRUSTED_LABEL,
+    commands: [`unknowns resolve ${shortId(id)} --as happened|not|recheck`],
+  }
+}
+
+/** It was written by the program itself, which quotes nobody in it. */
+function matterOfNeed({ id, agent_id, title, body, asked_at, expires_at, choices }: Need): OpenMatter {
+  return {
+    kind: 'other',
+    id,
+    agent_id,
+    title: title.text,
+    about: body.text,
+    zh: { title: title.zh ?? title.text, about: body.zh ?? body.text },
+    since: Date.parse(asked_at),
+    until: expires_at === null ? null : Date.parse(expires_at),
+    label: CLEAN_LABEL,
+    commands: choices.map((choice) => `needs answer ${shortId(id)} ${choice.id}`),
+  }
 }
 
 async function matterOfApproval({ store }: PastSources, approval: Approval): Promise<OpenMatter> {

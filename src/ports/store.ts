@@ -8,6 +8,7 @@ import type { SetAsideRow, UnreadableRow } from '../domain/unreadable-row.ts'
 import type { OutboxOp, OutboxReads, OutboxResults } from './outbox.ts'
 import type { CycleOp, CycleReads, CycleResults } from './store/cycles.ts'
 import type { DocumentOp, DocumentReads, DocumentResults } from './store/documents.ts'
+import type { NeedOp, NeedReads, NeedResults } from './store/needs.ts'
 import type { PageLimit } from './store/page-limit.ts'
 import type { PermissionOp, PermissionReads, PermissionResults } from './store/permissions.ts'
 import type { QueueOp, QueueReads, QueueResults } from './store/queue.ts'
@@ -42,6 +43,7 @@ export type Op =
   | OutboxOp
   | TodoOp
   | UndoOp
+  | NeedOp
   /**
    * Moves unreadable rows to `set_aside` unchanged. A session whose row or journal is unreadable moves as a whole. Rows
    * that others depend on are replaced by a safe value: the lowest label, the document's text as its latest version,
@@ -58,7 +60,8 @@ export interface OpResults
     DocumentResults,
     OutboxResults,
     TodoResults,
-    UndoResults {
+    UndoResults,
+    NeedResults {
   set_aside: { readonly moved: number }
 }
 
@@ -98,7 +101,8 @@ export interface Store
     DocumentReads,
     OutboxReads,
     TodoReads,
-    UndoReads {
+    UndoReads,
+    NeedReads {
   /**
    * Contract: each batch is atomic and independent; outcomes in order. A batch with a fence is refused unless that
    * dispatch is running under that token; one with a leader, unless that token is the latest. Resolves after fsync.

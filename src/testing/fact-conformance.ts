@@ -163,7 +163,7 @@ export const factConformance: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'K3: facts are limited: the oldest are dropped and named, ended ones are deleted',
+    name: 'K3: facts are limited: the oldest are dropped and named, and can be listed',
     async run(store) {
       const many = MAX_FACTS + MAX_ENDED_FACTS + 100
       for (let i = 0; i < many; i += 100)
@@ -175,7 +175,16 @@ export const factConformance: readonly ConformanceCase[] = [
       assert.deepEqual(dropped, [`key ${many - MAX_FACTS}`])
       const all = await listFacts(store, true)
       assert.equal(all.filter(({ status }) => status === 'known').length, MAX_FACTS)
-      assert.equal(all.length, MAX_FACTS + MAX_ENDED_FACTS)
+      assert.equal(all.length, many + 1, 'those that were dropped are kept, so that they can be restored')
+      const told = await store.openNeed('dropped facts agent')
+      assert.deepEqual([told?.kind, told?.agent_id, told?.asked_at], ['limit', 'agent', iso(TEST_NOW)])
+      const seen = { op: 'need_answer', id: told?.id ?? '', answer: { choice: 'seen', words: null } } as const
+      await commitOne(store, [{ ...seen, now: TEST_NOW }])
+      await commitOne(store, [rememberOp(newFact('again', 'again', 'again'))])
+      assert.equal(await store.openNeed('dropped facts agent'), undefined, 'the owner is told once')
+      const filter = { status: 'dropped', now: TEST_NOW } as const
+      assert.equal(await store.countFacts(filter), many + 2 - MAX_FACTS)
+      assert.equal((await store.facts({ ...filter, limit: 1, offset: many + 1 - MAX_FACTS }))[0]?.key, 'key 0')
       assert.deepEqual(
         { oldest: await recallKeys(store, '0'), newest: await recallKeys(store, `${many - 1}`) },
         { oldest: [], newest: [`key ${many - 1}`] },

@@ -16,6 +16,7 @@ import { inboxConformance } from './inbox-conformance.ts'
 import { journalConformance } from './journal-conformance.ts'
 import { leaderConformance } from './leader-conformance.ts'
 import { listConformance } from './list-conformance.ts'
+import { needConformance } from './need-conformance.ts'
 import { outboxConformance } from './outbox-conformance.ts'
 import { pinConformance } from './pin-conformance.ts'
 import { queueConformance } from './queue-conformance.ts'
@@ -61,6 +62,7 @@ export const storeConformance: readonly ConformanceCase[] = [
   ...todoConformance,
   ...listConformance,
   ...undoConformance,
+  ...needConformance,
   ...rangeConformance,
   {
     name: 'group commit: batches of one turn of the event loop share a sync',

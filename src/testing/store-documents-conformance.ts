@@ -84,7 +84,7 @@ export const documentConformance: readonly { readonly name: string; run(store: S
     },
   },
   {
-    name: 'case 142: the number of kept versions is limited, separately for the system and for others',
+    name: 'E10, case 142: the number of kept versions is limited, apart for the system, the owner and agents',
     async run(store) {
       await write(store, ['text of the owner'])
       const beats = (from: number): string[] => Array.from({ length: MAX_VERSIONS }, (_, i) => `beat ${from + i}`)
@@ -96,6 +96,26 @@ export const documentConformance: readonly { readonly name: string; run(store: S
       assert.equal(versions[0], 2 * MAX_VERSIONS + 2)
       assert.deepEqual(versions.slice(-2), [MAX_VERSIONS + 2, 1])
       assert.equal((await store.documentVersion('kernel', 'STATE.md', 1))?.text, 'text of the owner')
+    },
+  },
+  {
+    name: 'E10: agents push out neither by number nor by size what the owner wrote; his oldest goes for his newest',
+    async run(store) {
+      await write(store, ['draft of the system'], { author: 'system' })
+      await write(store, ['text of the owner'])
+      const edits = Array.from({ length: 2 * MAX_VERSIONS }, (_, i) => `edit ${i}`)
+      await write(store, edits.slice(0, MAX_VERSIONS), { author: 'writer' })
+      await write(store, edits.slice(MAX_VERSIONS), { author: 'reader' })
+      for (const letter of ['a', 'b', 'c']) await write(store, [letter.repeat(MAX_VERSION_BYTES / 2)], { author: 'x' })
+      assert.equal((await store.documentVersion('kernel', 'STATE.md', 2))?.text, 'text of the owner')
+      assert.equal((await store.documentVersion('kernel', 'STATE.md', 1))?.text, 'draft of the system')
+      assert.equal((await listVersions(store)).length, 4, 'of the agents, what fits')
+      await write(
+        store,
+        Array.from({ length: MAX_VERSIONS }, (_, i) => `of the owner ${i}`),
+      )
+      const kept = await listVersions(store)
+      assert.deepEqual([kept.includes(2), kept.length], [false, MAX_VERSIONS + 3])
     },
   },
   {

@@ -69,7 +69,7 @@ describe('the page, when answers are garbage', { skip: WITHOUT_CHROMIUM, timeout
     const { page } = await openTab(browser, served.url)
     await page.goto(loginAt(served.login_url, '/needs-you'))
     await waitUntilLive(page)
-    for (const path of ['status', 'queue/list', 'approvals/list', 'unknowns/list', 'schedule/list', 'cycles/list']) {
+    for (const path of ['status', 'queue/list', 'approvals/list', 'unknowns/list', 'needs/list', 'cycles/list']) {
       let failed = 0
       await page.route(`**/api/v1/${path}*`, (route) => {
         failed += 1

@@ -93,6 +93,36 @@ describe('what needs the owner, on the page', { skip: WITHOUT_CHROMIUM }, () => 
     assert.deepEqual([...complaints, ...other.complaints], [])
   })
 
+  test('E10: what has no card of its own shows its text and its choices, in the language of the page', async (t) => {
+    const served = await openTalkPage(t, { model })
+    const id = await served.app.service('needs').open({
+      kind: 'space',
+      same_as: 'the disk',
+      title: { text: `Little space ${PAYLOAD}`, zh: '空间不多了' },
+      body: { text: 'Two folders are large.', zh: '有两个文件夹很大。' },
+      choices: [
+        {
+          id: 'pause',
+          text: { text: 'Pause', zh: '暂停' },
+          does: { text: 'Pauses the kernel.', zh: '暂停内核。' },
+          command: { name: 'pause', input: {} },
+        },
+      ],
+    })
+    const { page, complaints } = await openTab(browser, served.url, { locale: 'zh-CN' })
+    await page.goto(loginAt(served.login_url, '/needs-you'))
+    const card = page.locator(`[data-need-id=${id}]`)
+    await card.getByText('有两个文件夹很大。').waitFor()
+    await waitUntil(async () => (await page.title()).startsWith('(1) '))
+    await assertHarmless(page)
+    assert.deepEqual(await findSerious(page), [])
+    await card.getByText('暂停内核。').waitFor()
+    await card.getByRole('button', { name: '暂停' }).click()
+    await card.waitFor({ state: 'detached' })
+    assert.equal((await served.app.run('status', {})).kernel.state, 'paused')
+    assert.deepEqual(complaints, [])
+  })
+
   test('the page: a spent login link says what to do; addresses work after login; unknown ones help', async (t) => {
     const served = await openHttpApp(t)
     const { page } = await openTab(browser, served.url, { locale: 'zh-CN' })

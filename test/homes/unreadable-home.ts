@@ -31,6 +31,10 @@ INSERT INTO todo_receipts (op_id, session, body, at)
 INSERT INTO undos (id, target, status, body, created_at, ended_at)
   VALUES ('undo-1', 'today', 'done', json_object('runs', json_array('r'), 'undoes', NULL, 'workspaces', json_array(),
     'documents', json_array(), 'facts', json_array(), 'cancelled', json_array()), 1767225600000, 1767225600000);
+INSERT INTO needs (id, kind, same_as, status, body, asked_at)
+  VALUES ('need-1', 'space', 'disk', 'open', json_object('agent_id', NULL, 'session_id', NULL, 'run_id', NULL,
+    'expires_at', NULL, 'after_expiry', NULL, 'because', NULL, 'title', json_object('text', 'a title'),
+    'body', json_object('text', 'a body'), 'choices', json_array()), 1767225600000);
 INSERT INTO settings VALUES ('mcp files', '{}'), ('resumed', '"2026-01-01T00:00:00.000Z"');
 `
 

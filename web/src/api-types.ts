@@ -23,6 +23,9 @@ export type Dispatch = CommandOutput<'queue list'>['items'][number]
 export type Approval = CommandOutput<'approvals list'>['items'][number]
 export type Unknown = CommandOutput<'unknowns list'>['items'][number]
 
+/** Something that waits for the owner, of whatever kind. */
+export type ListedNeed = CommandOutput<'needs list'>['items'][number]
+
 /** A message of the owner, with the runs that worked on it. */
 export type Message = CommandOutput<'messages list'>['items'][number]
 export type MessageRun = Message['runs'][number]

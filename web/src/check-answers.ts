@@ -22,6 +22,7 @@ export const CHECKS: Partial<Record<CommandName, (body: unknown) => boolean>> = 
   'queue list': isList,
   'approvals list': isList,
   'unknowns list': isList,
+  'needs list': isList,
   'schedule list': isList,
   'cycles list': isList,
   'messages list': isList,

@@ -68,6 +68,7 @@ export class FetchedLists {
         (items) => (view.approvals = items),
       ),
       read('unknowns', readCommand('unknowns list', { status: 'open' }), (items) => (view.unknowns = items)),
+      read('needs', readCommand('needs list', { limit: 200 }), (items) => (view.needs = items)),
       read('schedules', readCommand('schedule list'), (items) => (view.schedules = items)),
       read('cycles', readCommand('cycles list', { limit: 12 }), (items) => (view.cycles = items.map(cycleFromRecord))),
     ])
@@ -90,7 +91,7 @@ export class FetchedLists {
 }
 
 /** The lists of what waits for the owner. */
-const NEEDS = ['waiting', 'failed', 'dead', 'approvals', 'unknowns']
+const NEEDS = ['waiting', 'failed', 'dead', 'approvals', 'unknowns', 'needs']
 
 const isOver = ({ status }: Dispatch): boolean => !['pending', 'running', 'waiting'].includes(status)
 

@@ -3,7 +3,7 @@
 import type { CommandInput, CommandName, CommandOutput } from '../../src/commands/lib/registry.ts'
 import type { Event, LiveDelta } from '../../src/domain/event.ts'
 import { ApiError, isUnauthorized, runCommand } from './api.ts'
-import type { Approval, Cycle, Dispatch, Schedule, Status, Unknown } from './api-types.ts'
+import type { Approval, Cycle, Dispatch, ListedNeed, Schedule, Status, Unknown } from './api-types.ts'
 import { atMostEvery } from './at-most-every.ts'
 import { FetchedLists } from './fetched-lists.ts'
 import { LiveConnection } from './live-connection.ts'
@@ -30,6 +30,8 @@ export interface PageView {
   waiting: readonly Dispatch[]
   approvals: readonly Approval[]
   unknowns: readonly Unknown[]
+  /** Everything that waits for the owner, as `needs list` has it. */
+  needs: readonly ListedNeed[]
   /** Dispatches that failed in the last days, newest first. */
   failures: readonly Dispatch[]
   /** Whether everything that waits for the owner was read at least once. */
@@ -85,7 +87,7 @@ export class PageState {
   constructor(events: PageEvents) {
     this.view = {
       ...{ connection: 'connecting', skew: 0, busy: new Set(), status: null, hasNeeds: false, isIncomplete: false },
-      ...{ cycles: [], schedules: [], recent: [], waiting: [], approvals: [], unknowns: [], failures: [] },
+      ...{ cycles: [], schedules: [], recent: [], waiting: [], approvals: [], unknowns: [], failures: [], needs: [] },
       runs: new Map(),
     }
     this.#events = events
@@ -288,4 +290,4 @@ export class PageState {
 }
 
 const countsOf = (status: Status | null) =>
-  status && [status.queue, status.approvals, status.questions, status.unknowns]
+  status && [status.queue, status.approvals, status.questions, status.unknowns, status.needs]

@@ -171,22 +171,6 @@ describe('documents as files', () => {
     assert.equal((await documents.versions('STATE.md', 10)).length, 1)
   })
 
-  test('case 142: the number of copies next to a document is limited', async (t) => {
-    const { documents, edit, beside, clock, folder } = await createFixture(t)
-    await documents.seed('STATE.md', '# state\n')
-    for (let n = 0; n < 30; n += 1) {
-      edit(`${n}\0`)
-      if (n % 2 === 0) await clock.advance(1000)
-      await documents.read('STATE.md')
-    }
-    assert.equal(beside('torn').length, 20)
-    const kept = beside('torn').map((name) => Number.parseInt(fs.readFileSync(join(folder, name), 'utf8'), 10))
-    assert.deepEqual(
-      kept.sort((a, b) => a - b),
-      Array.from({ length: 20 }, (_, i) => i + 10),
-    )
-  })
-
   test('E2: after a kill between version and file, an edit still applies to the old file', async (t) => {
     const { documents, again, edit, file, files } = await createFixture(t)
     await documents.seed('STATE.md', '# it\na\nb\n')

@@ -140,7 +140,7 @@ class KernelDocuments implements ManagedDocuments {
     await this.#serialize(name, async () => {
       const { pending } = await this.#settle(name)
       if (pending === undefined) return
-      await this.#sync.saveCopy(name, 'reverted', pending)
+      await this.#saveReverted(name, pending)
       await this.#versions.noteFile(name, pending)
     })
     const by = {
@@ -148,6 +148,20 @@ class KernelDocuments implements ManagedDocuments {
       reason: target ? `back to version ${target.version}` : 'back to the latest version',
     }
     return this.write(name, (now) => (target ? revertText(now, target.text) : now), by)
+  }
+
+  async #saveReverted(name: DocumentName, text: string): Promise<void> {
+    try {
+      await this.#sync.saveCopy(name, 'reverted', text)
+    } catch (thrown) {
+      if (thrown instanceof TirelessError) throw thrown
+      throw new TirelessError('conflict', {
+        what: 'your edit cannot be kept as a copy, so nothing was changed',
+        where: name,
+        got: String(thrown),
+        fix: 'make room: tireless documents list, tireless state discard COPY',
+      })
+    }
   }
 
   pending(name: DocumentName): Promise<string | undefined> {
@@ -177,7 +191,7 @@ class KernelDocuments implements ManagedDocuments {
 
   async removeCopy(name: DocumentName, file: string): Promise<boolean> {
     const files = await this.#filesWith(name, file)
-    await files?.remove(file)
+    await files?.removeCopy(file)
     return files !== undefined
   }
 

@@ -138,7 +138,7 @@ export class FileSync {
   }
 
   async #setAside(name: DocumentName, reason: string): Promise<void> {
-    const beside = await this.#files.setAside(name)
+    const beside = await this.#files.setAside(name, reason)
     if (beside === undefined) return
     const path = `${this.#files.folder}/${beside}`
     this.#report('torn', {

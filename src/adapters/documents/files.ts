@@ -1,10 +1,12 @@
 /** Documents as files of one folder: validated when read, replaced atomically, set aside instead of deleted. */
 
+import { hash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { chmod, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { access, chmod, link, lstat, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SAVED_COPY_KINDS, type SavedCopy } from '../../domain/document.ts'
 import { type Clock, iso } from '../../ports/clock.ts'
+import { type CopyNotices, NO_NOTICES } from './copy-notices.ts'
 import { type DocumentFileContent, isSameContent, openDocumentFile } from './read-file.ts'
 import { type LateEdit, ReplacedFiles } from './replaced-files.ts'
 
@@ -22,33 +24,42 @@ export interface DocumentFiles {
    * called.
    */
   findLateEdit(name: string): Promise<LateEdit | undefined>
-  /** Contract: renames an invalid file and returns the new name; undefined if the file is valid by now and stays. */
-  setAside(name: string): Promise<string | undefined>
-  /** Contract: saves a text next to the file and returns the name of the copy. */
+  /**
+   * Contract: renames an invalid file and returns the new name; undefined if the file is valid by now and stays. If a
+   * copy has the same content, that copy is all that stays. `why`: for the owner, who is told first. Throws if there
+   * are too many copies; then the file stays as it is.
+   */
+  setAside(name: string, why: string): Promise<string | undefined>
+  /** Contract: saves a text next to the file and returns the name of the copy, as `setAside` does it. */
   saveCopy(name: string, kind: SavedCopy['kind'], text: string): Promise<string>
   /** Contract: the saved copies of a document, oldest first; none if the folder cannot be read. */
   listCopies(name: string): Promise<readonly SavedCopy[]>
   remove(name: string): Promise<void>
+  removeCopy(file: string): Promise<void>
   close(): Promise<void>
 }
 
-const MAX_COPIES = 20
+/** Copies of one document in a folder. Beyond this, none is made, and none is deleted. */
+const MAX_COPIES = 1000
+const MAX_COPY_BYTES = 64 * 1024 * 1024
 
-export function diskFiles(folder: string, clock: Clock): DocumentFiles {
-  return new DiskFiles(folder, clock)
+export function diskFiles(folder: string, clock: Clock, notices: CopyNotices = NO_NOTICES): DocumentFiles {
+  return new DiskFiles(folder, clock, notices)
 }
 
 /** The operations are own properties, so that a copy of the object still has them. */
 class DiskFiles implements DocumentFiles {
   readonly folder: string
   readonly #clock: Clock
+  readonly #notices: CopyNotices
   readonly #replaced: ReplacedFiles
 
-  constructor(folder: string, clock: Clock) {
+  constructor(folder: string, clock: Clock, notices: CopyNotices) {
     this.folder = folder
     this.#clock = clock
+    this.#notices = notices
     this.#replaced = new ReplacedFiles(folder, clock, async (name, path) => {
-      await rename(path, this.#pathOf(await this.#makeCopyName(name, 'torn')))
+      await this.#moveAside(name, path, undefined)
     })
   }
 
@@ -70,22 +81,62 @@ class DiskFiles implements DocumentFiles {
 
   findLateEdit: DocumentFiles['findLateEdit'] = (name) => this.#replaced.findLateEdit(name)
 
-  setAside: DocumentFiles['setAside'] = async (name) => {
-    const path = this.#pathOf(name)
-    const copyName = await this.#makeCopyName(name, 'torn')
-    const copy = this.#pathOf(copyName)
-    await rename(path, copy)
-    const isBack = (await readFound(copy)).kind === 'text' && (await moveIfAbsent(copy, path))
+  setAside: DocumentFiles['setAside'] = (name, why) => this.#moveAside(name, this.#pathOf(name), why)
+
+  /** The owner is told before anything moves: after a kill in between he is told of a copy that does not exist. */
+  async #moveAside(name: string, path: string, why: string | undefined): Promise<string | undefined> {
+    // In a folder that cannot be written, this is tried again and again.
+    await access(this.folder, constants.W_OK)
+    const before = await fingerprintOf(path)
+    const twin = await this.#findCopy(name, before)
+    const file = await this.#makeCopyName(name, 'torn', twin === undefined ? await sizeOf(path) : 0)
+    const tell = (told: string): Promise<void> =>
+      this.#notices.tell({ document: name, file: told, path: this.#pathOf(told), kind: 'torn', why })
+    await tell(twin ?? file)
+    const copy = this.#pathOf(file)
+    await this.#orWithdraw(twin === undefined ? file : undefined, () => rename(path, copy))
+    if (path === this.#pathOf(name) && (await readFound(copy)).kind === 'text' && (await moveIfAbsent(copy, path))) {
+      await syncFolder(this.folder)
+      if (twin === undefined) await this.#notices.withdraw(file)
+      return undefined
+    }
+    // The file may have changed since it was compared.
+    const isTwin = twin !== undefined && (await fingerprintOf(copy)) === before
+    if (isTwin) await rm(copy)
+    else if (twin !== undefined) await tell(file)
     await syncFolder(this.folder)
-    return isBack ? undefined : copyName
+    return isTwin ? twin : file
   }
 
   saveCopy: DocumentFiles['saveCopy'] = async (name, kind, text) => {
     await mkdir(this.folder, { recursive: true, mode: 0o700 })
-    const copyName = await this.#makeCopyName(name, kind)
-    await writeNew(this.#pathOf(copyName), text)
+    const twin = await this.#findCopy(name, hash('sha256', text))
+    const file = twin ?? (await this.#makeCopyName(name, kind, Buffer.byteLength(text)))
+    await this.#notices.tell({ document: name, file, path: this.#pathOf(file), kind })
+    if (twin === undefined) await this.#orWithdraw(file, () => this.#writeWhole(this.#pathOf(file), text))
     await syncFolder(this.folder)
-    return copyName
+    return file
+  }
+
+  /** Contract: no part of the copy stays if it cannot be written. */
+  async #writeWhole(path: string, text: string): Promise<void> {
+    try {
+      await writeNew(path, text)
+    } catch (thrown) {
+      // A file that was there before is none of ours.
+      if ((thrown as { code?: string }).code !== 'EEXIST') await rm(path, { force: true })
+      throw thrown
+    }
+  }
+
+  /** Contract: if the copy that the owner was told of cannot be made, nothing is left to tell. */
+  async #orWithdraw(file: string | undefined, make: () => Promise<void>): Promise<void> {
+    try {
+      await make()
+    } catch (thrown) {
+      if (file !== undefined) await this.#notices.withdraw(file)
+      throw thrown
+    }
   }
 
   listCopies: DocumentFiles['listCopies'] = async (name) => {
@@ -98,6 +149,12 @@ class DiskFiles implements DocumentFiles {
   }
 
   remove: DocumentFiles['remove'] = (name) => rm(this.#pathOf(name), { force: true })
+
+  /** What is no regular file may have been set aside, too. */
+  removeCopy: DocumentFiles['removeCopy'] = async (file) => {
+    await rm(this.#pathOf(file), { recursive: true, force: true })
+    await this.#notices.withdraw(file)
+  }
 
   close: DocumentFiles['close'] = () => this.#replaced.close()
 
@@ -114,17 +171,41 @@ class DiskFiles implements DocumentFiles {
     return this.#replaced.exchange(name, temporary, over)
   }
 
-  /** Returns an unused name for a copy, and deletes the oldest copies beyond MAX_COPIES. */
-  async #makeCopyName(name: string, kind: SavedCopy['kind']): Promise<string> {
+  /** Contract: an unused name for a copy of so many bytes. Throws if there are too many copies, of which none goes. */
+  async #makeCopyName(name: string, kind: SavedCopy['kind'], bytes: number): Promise<string> {
     const copies = (await this.listCopies(name)).map(({ file }) => file)
-    for (const entry of copies.slice(0, -MAX_COPIES + 1))
-      await rm(this.#pathOf(entry), { recursive: true, force: true })
+    const used = (await Promise.all(copies.map((file) => sizeOf(this.#pathOf(file))))).reduce((a, b) => a + b, 0)
+    if (copies.length >= MAX_COPIES || used + bytes > MAX_COPY_BYTES) {
+      await this.#notices.tellFull(name, this.folder, used)
+      throw new Error(`there are too many copies of it (${copies.length}, ${used} bytes); delete some`)
+    }
+    await this.#notices.withdrawFull(name)
     const wanted = `${name}.${kind}-${iso(this.#clock.now()).replaceAll(':', '-')}`
     let unused = wanted
     for (let n = 2; copies.includes(unused); n += 1) unused = `${wanted}-${n}`
     return unused
   }
+
+  /** Contract: the copy of the document with this content. */
+  async #findCopy(name: string, fingerprint: string | undefined): Promise<string | undefined> {
+    if (fingerprint === undefined) return undefined
+    for (const { file } of await this.listCopies(name))
+      if ((await fingerprintOf(this.#pathOf(file))) === fingerprint) return file
+    return undefined
+  }
 }
+
+/** Larger files are not compared. */
+const MAX_COMPARED_BYTES = 16 * 1024 * 1024
+
+/** Contract: the SHA-256 of a regular file; undefined if it is none, or too large. Links are not followed. */
+async function fingerprintOf(path: string): Promise<string | undefined> {
+  const found = await lstat(path).catch(() => undefined)
+  if (!found?.isFile() || found.size > MAX_COMPARED_BYTES) return undefined
+  return hash('sha256', await readFile(path))
+}
+
+const sizeOf = async (path: string): Promise<number> => (await lstat(path).catch(() => undefined))?.size ?? 0
 
 const stampOf = (file: string, name: string): string => file.slice(file.indexOf('-', name.length))
 

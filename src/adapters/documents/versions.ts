@@ -1,6 +1,6 @@
 /** Versions of one kernel's documents in the store. */
 
-import { type Document, type DocumentName, MAX_VERSIONS } from '../../domain/document.ts'
+import { type Document, type DocumentName, MAX_ALL_VERSIONS } from '../../domain/document.ts'
 import { asTirelessError } from '../../domain/error.ts'
 import { CLEAN_LABEL, isCleanLabel, type Label } from '../../domain/label.ts'
 import { changedSections } from '../../domain/markdown-section.ts'
@@ -42,12 +42,12 @@ export function createDocumentVersions(store: Store, clock: Clock, kernel_id: st
   return {
     latest: (name) => store.document(kernel_id, name),
     async textWithSha(name, sha256) {
-      const all = await store.documentVersions({ kernel_id, name, limit: 2 * MAX_VERSIONS })
+      const all = await store.documentVersions({ kernel_id, name, limit: MAX_ALL_VERSIONS })
       const found = all.find((version) => version.sha256 === sha256)
       return found && (await store.documentVersion(kernel_id, name, found.version))?.text
     },
     async isLater(name, text, known) {
-      const all = await store.documentVersions({ kernel_id, name, limit: 2 * MAX_VERSIONS })
+      const all = await store.documentVersions({ kernel_id, name, limit: MAX_ALL_VERSIONS })
       const numberOf = (wanted: string): number => all.find((one) => one.sha256 === sha256(wanted))?.version ?? 0
       return numberOf(text) > (known === undefined ? 0 : numberOf(known))
     },

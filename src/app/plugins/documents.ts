@@ -1,6 +1,7 @@
 /** Plugin `documents`: the kernel's documents in store, files and git mirror, and the tools for STATE.md. */
 
 import { join } from 'node:path'
+import { createCopyNotices } from '../../adapters/documents/copy-notices.ts'
 import { createDocuments, type ManagedDocuments } from '../../adapters/documents/documents.ts'
 import { diskFiles } from '../../adapters/documents/files.ts'
 import { createGitMirror } from '../../adapters/documents/git-mirror.ts'
@@ -15,7 +16,7 @@ export function documents(): Plugin {
   let made: ManagedDocuments | undefined
   return definePlugin({
     name: 'documents',
-    needs: ['home', 'config', 'clock', 'store', 'log', 'secrets', 'tools'],
+    needs: ['home', 'config', 'clock', 'store', 'log', 'needs', 'secrets', 'tools'],
     provides: ['documents'],
     setup(host) {
       const paths = host.get('home')
@@ -25,13 +26,15 @@ export function documents(): Plugin {
       const { id } = config.loaded.config.kernel
       const gitDir = join(paths.versions, 'kernels', `${id}.git`)
       const git = createBareGit(paths.root, environment(), { GIT_DIR: gitDir })
+      const home = isSharedStore(host.get('store')) ? homeId(paths.root) : undefined
+      const notices = createCopyNotices(host.get('needs'), home === undefined ? id : `${id} ${home}`)
       made = createDocuments({
         kernelId: id,
-        home: isSharedStore(host.get('store')) ? homeId(paths.root) : undefined,
+        home,
         store: host.get('store'),
         clock,
-        files: diskFiles(join(paths.kernels, id), clock),
-        fallback: diskFiles(join(paths.fallback, 'kernels', id), clock),
+        files: diskFiles(join(paths.kernels, id), clock, notices),
+        fallback: diskFiles(join(paths.fallback, 'kernels', id), clock, notices),
         mirror: createGitMirror({ gitDir, git, clock }),
         // Without a sandbox, agents' commands can edit these files like the owner.
         needsAcceptance: () => config.loaded.config.sandbox === 'off',

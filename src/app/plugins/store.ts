@@ -1,4 +1,7 @@
-/** Plugin `store`: the database, with redaction, semantic recall, error logging and the wake signal around it. */
+/**
+ * Plugin `store`: the database, with redaction, semantic recall, error logging and the wake signal around it; and what
+ * waits for the owner.
+ */
 
 import { setDatabaseAside } from '../../adapters/stores/sqlite/set-database-aside.ts'
 import { openSqliteStore } from '../../adapters/stores/sqlite/store.ts'
@@ -7,6 +10,7 @@ import type { TirelessError } from '../../domain/error.ts'
 import { describeLoss, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
 import { fenceLeader, Leadership } from '../../kernel/queue/leadership.ts'
 import { createWakeSignal, ringOnCommit } from '../../kernel/queue/wake-signal.ts'
+import { createOwnerNeeds } from '../../ports/needs.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { fallbackIfUnreadable, isSharedStore, type Store } from '../../ports/store.ts'
 import { homeId } from '../home-id.ts'
@@ -25,8 +29,8 @@ export function store(opening: Opening): Plugin {
   return definePlugin({
     name: 'store',
     // The configuration is loaded before the store opens: nothing is written if it is invalid.
-    needs: ['home', 'config', 'clock', 'storeClock', 'log', 'secrets', 'embedders'],
-    provides: ['store', 'bell', 'leadership'],
+    needs: ['home', 'config', 'clock', 'storeClock', 'ids', 'log', 'secrets', 'embedders'],
+    provides: ['store', 'needs', 'bell', 'leadership'],
     async setup(host) {
       const bell = createWakeSignal()
       const database = await host.get('storeClock').follow(await openDatabase(host, opening))
@@ -40,6 +44,7 @@ export function store(opening: Opening): Plugin {
       host.provide('bell', bell)
       host.provide('leadership', leadership)
       host.provide('store', opened)
+      host.provide('needs', createOwnerNeeds({ store: opened, clock: host.get('clock'), ids: host.get('ids') }))
     },
     stop: () => opened?.close(),
   })

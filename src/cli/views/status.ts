@@ -2,7 +2,7 @@
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
 import { shortId } from '../../domain/short-id.ts'
-import { style } from '../terminal.ts'
+import { escapeLookalikes, style } from '../terminal.ts'
 import { sayConnection } from './channels.ts'
 import { terminalLanguage } from './language.ts'
 import { residentLines } from './residents.ts'
@@ -37,6 +37,7 @@ const TEXTS = {
     approvals: (count: number) => `${count} to approve: tireless approvals list`,
     questions: (count: number) => `${count} to answer: tireless queue list --status waiting`,
     unknowns: (count: number) => `${count} with unknown outcome: tireless unknowns list`,
+    need: (title: string, id: string) => `${title}: tireless needs show ${id}`,
     queue: ({ pending, waiting, done, failed, dead }: Status['queue']) =>
       `${pending} pending, ${waiting} waiting, ${done} done, ${failed + dead} failed`,
     money: (spent: string, cap: string | undefined, calls: number) =>
@@ -71,6 +72,7 @@ const TEXTS = {
     approvals: (count: number) => `${count} 项待批准：tireless approvals list`,
     questions: (count: number) => `${count} 项待回答：tireless queue list --status waiting`,
     unknowns: (count: number) => `${count} 项结果不明：tireless unknowns list`,
+    need: (title: string, id: string) => `${title}：tireless needs show ${id}`,
     queue: ({ pending, waiting, done, failed, dead }: Status['queue']) =>
       `排队 ${pending}，等待 ${waiting}，完成 ${done}，失败 ${failed + dead}`,
     money: (spent: string, cap: string | undefined, calls: number) =>
@@ -111,11 +113,14 @@ function problemLines({ health: { ok, reasons }, degraded }: Status): readonly s
   return [...reasons.map((reason) => style('red', reason)), ...degraded.map((part) => style('yellow', part))]
 }
 
-function waitingLines({ approvals, questions, unknowns }: Status): readonly string[] {
+function waitingLines({ approvals, questions, unknowns, needs }: Status): readonly string[] {
   const waiting = [
     ...(approvals === 0 ? [] : [texts().approvals(approvals)]),
     ...(questions === 0 ? [] : [texts().questions(questions)]),
     ...(unknowns === 0 ? [] : [texts().unknowns(unknowns)]),
+    ...needs.map(({ id, title, title_zh }) =>
+      texts().need(escapeLookalikes(terminalLanguage() === 'zh' ? title_zh : title), id),
+    ),
   ]
   return waiting.length === 0 ? [texts().nothing] : waiting.map((line) => style('yellow', line))
 }

@@ -20,6 +20,7 @@ import { renderService, renderUpgrade } from './installation.ts'
 import { terminalLanguage } from './language.ts'
 import { renderAddedModel, renderCycles, renderModels, renderModelTest } from './lists.ts'
 import { renderAddedServer, renderApprovedTools, renderServer, renderServers } from './mcp.ts'
+import { renderAnsweredNeed, renderNeed, renderNeeds } from './needs.ts'
 import {
   renderChanges,
   renderChat,
@@ -69,6 +70,9 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   ask: ({ answer }) => answer,
   report: ({ text, zh }) => (terminalLanguage() === 'zh' ? zh : text),
   'reports list': ({ items }) => formatTable(items, ['day', 'runs', 'done', 'failed', 'undone', 'usd']),
+  'needs list': renderNeeds,
+  'needs show': renderNeed,
+  'needs answer': renderAnsweredNeed,
   'queue list': renderQueue,
   'queue show': renderDispatch,
   'sessions list': ({ items }) =>

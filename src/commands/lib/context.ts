@@ -210,6 +210,8 @@ export interface OwnerSettings {
   /** Contract: hides every secret that the program knows, and nothing else. */
   redactKnownSecrets(text: string): string
   readonly ids: Ids
+  /** Contract: runs another command in this process, as the owner would; checks its input, and returns its output. */
+  runCommand(name: string, input: Readonly<Record<string, Json>>): Promise<unknown>
 }
 
 /** Skills, and the owner's approval of them. */

@@ -11,6 +11,7 @@ export type IdKind =
   | 'fact'
   | 'grant'
   | 'mcp_server'
+  | 'need'
   | 'schedule'
   | 'session'
   | 'unknown'

@@ -5,6 +5,7 @@ import { describeUnreadable, SET_ASIDE_REMEDY, staysInTable } from '../../domain
 import { unpairedNote } from '../../kernel/notify/notice-target.ts'
 import { failingResidents } from '../../kernel/residents/resident-notes.ts'
 import { invalidSchedules } from '../../kernel/schedule/all-schedules.ts'
+import { listTroubles } from '../../past/open-needs.ts'
 import { commitOne, fallbackIfUnreadable, isSharedStore } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
 import { bad, type Check, check, type Fixes, type Found, fixable, good } from './health-check.ts'
@@ -113,6 +114,12 @@ const workChecks = async (
           `${open.length === 1 ? '1 interrupted call is' : `${open.length} interrupted calls are`} unclear`,
           'list them: tireless unknowns list; then: tireless unknowns resolve ID --as …',
         )
+  }),
+  await check('needs you', async () => {
+    const open = await listTroubles({ store: context.store })
+    return open.length === 0
+      ? good('nothing went wrong that you have not seen')
+      : bad(open.map(({ title }) => title.text).join('; '), 'look at it and answer: tireless needs list')
   }),
   await check('orphaned work', async () => {
     const running = await context.store.dispatches({ status: 'running', limit: MAX_ROWS })

@@ -7,6 +7,7 @@ import { TirelessError } from '../../domain/error.ts'
 import { generatedPart, shortId } from '../../domain/short-id.ts'
 import { titleOfRun } from '../../domain/title.ts'
 import { listSchedules } from '../../kernel/schedule/all-schedules.ts'
+import { findOpenNeeds } from '../../past/open-needs.ts'
 import type { Command } from './command.ts'
 import type { CommandContext } from './context.ts'
 import { type IdKind, type InputField, inputFields } from './input-fields.ts'
@@ -79,6 +80,11 @@ const KINDS: Readonly<Record<IdKind, Kind>> = {
   mcp_server: {
     plural: 'MCP servers',
     list: async ({ mcp }) => (await mcp.list()).map(({ name }) => ({ id: name })),
+  },
+  need: {
+    plural: 'needs',
+    list: async ({ store, clock }) =>
+      (await findOpenNeeds({ store, now: clock.now })).map(({ need: { id, title } }) => ({ id, about: title.text })),
   },
   schedule: {
     plural: 'schedules',

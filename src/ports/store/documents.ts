@@ -1,7 +1,7 @@
 /** Documents of kernels and facts of agents. */
 
 import type { Document, DocumentVersion } from '../../domain/document.ts'
-import type { Fact, NewFact } from '../../domain/fact.ts'
+import type { Fact, FactStatus, NewFact } from '../../domain/fact.ts'
 import type { PageLimit } from './page-limit.ts'
 
 export type DocumentOp =
@@ -24,7 +24,7 @@ export type DocumentOp =
   | { readonly op: 'project'; readonly kernel_id: string; readonly name: string; readonly text: string }
   /**
    * Stores a fact, once per id. It supersedes the agent's fact with the same key. Over the limit, the oldest facts are
-   * dropped. Superseded and dropped facts are kept within a limit.
+   * dropped, and the first time the owner is told by a need. Superseded and dropped facts are kept within limits.
    */
   | { readonly op: 'remember'; readonly fact: NewFact; readonly now: number }
   /** Deletes an agent's facts of a key, current and superseded, written up to `before`. Their text is erased. */
@@ -37,10 +37,11 @@ export interface FactQuery extends PageLimit {
   readonly now: number
 }
 
-/** Without `agent_id`: facts of all agents. `over`: facts that ended, too. */
+/** Without `agent_id`: facts of all agents. `over`: facts that ended, too. `status`: only those, also if they ended. */
 interface FactFilter {
   readonly agent_id?: string | undefined
   readonly over?: boolean
+  readonly status?: FactStatus | undefined
   readonly now: number
 }
 

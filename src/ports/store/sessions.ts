@@ -44,7 +44,8 @@ export type SessionOp =
   | { readonly op: 'archive'; readonly session_id: string; readonly archived: boolean; readonly now: number }
   /**
    * Deletes up to `limit` sessions with no activity since `before` and nothing open, oldest first, with all their data.
-   * Also deletes some older cycles, undos and sent messages. Facts, spending and the audit log stay.
+   * Also deletes some older cycles, undos, sent messages and needs that have ended. Facts, spending and the audit log
+   * stay.
    */
   | { readonly op: 'prune'; readonly before: number; readonly limit: number }
 

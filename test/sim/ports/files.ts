@@ -36,6 +36,7 @@ export function simFiles(world: World, proc: SimProcess): DocumentFiles {
     saveCopy: async (name, kind) => `${name}.${kind}`,
     // Belongs to the fallback folder, which the simulator never uses.
     remove: async () => {},
+    removeCopy: async () => {},
     close: async () => {},
   }
 }

@@ -5,10 +5,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Dot, type Tone } from '../components.tsx'
 import { visibleText } from '../format.ts'
 import { useTexts } from '../page-language.ts'
-import type { Need } from './needs.ts'
 
 interface NeedCardProps {
-  readonly kind: Need['kind']
+  /** The kind of need. */
+  readonly kind: string
   readonly id: string
   readonly tone: Tone
   readonly title: string

@@ -9,6 +9,7 @@ import { isWriting, navigate } from '../shell/router.ts'
 import type { Texts } from '../texts.ts'
 import { useViewContext, type ViewContext } from '../view-context.ts'
 import { ApprovalCard } from './approval-card.tsx'
+import { ListedNeedCard } from './listed-need-card.tsx'
 import { countNeeds, listNeeds, type Need } from './needs.ts'
 import { FailureCard, QuestionCard, UnknownCard } from './other-cards.tsx'
 
@@ -17,7 +18,7 @@ const MAX_SHOWN = 50
 export function NeedsYou(props: PlaceProps) {
   const { page, texts } = props
   const context = useViewContext(props, 5000)
-  const all = listNeeds(page.view, context.now)
+  const all = listNeeds(page.view)
   const needs = all.slice(0, MAX_SHOWN)
   // The lists of the page are bounded; the status counts everything.
   const more = Math.max(all.length, countNeeds(page.view)) - MAX_SHOWN
@@ -65,10 +66,13 @@ function NeedView({ need, ...props }: NeedViewProps) {
   if (need.kind === 'approval') return <ApprovalCard {...props} approval={need.approval} />
   if (need.kind === 'unknown') return <UnknownCard {...props} unknown={need.unknown} />
   if (need.kind === 'question') return <QuestionCard {...props} dispatch={need.dispatch} />
+  if (need.kind === 'other') return <ListedNeedCard {...props} listed={need.listed} />
   return <FailureCard {...props} dispatch={need.dispatch} count={need.count} />
 }
 
-function runOf(need: Need): string {
+/** Undefined: it belongs to no run. */
+function runOf(need: Need): string | undefined {
+  if (need.kind === 'other') return need.listed.run_id ?? undefined
   if (need.kind === 'approval') return need.approval.origin.run_id
   return need.kind === 'unknown' ? need.unknown.dispatch_id : need.dispatch.dispatch_id
 }
@@ -95,8 +99,10 @@ function useKeys(needs: readonly Need[], currentId: string, choose: (id: string)
         choose(id)
       } else if (event.key === '?') help()
       else if (current && (event.key === 'a' || event.key === 'd')) pressIn(current.id, event)
-      else if (current && event.key === 'Enter' && event.target === document.body)
-        navigate(`/runs/${encodeURIComponent(runOf(current))}`)
+      else if (current && event.key === 'Enter' && event.target === document.body) {
+        const run = runOf(current)
+        if (run !== undefined) navigate(`/runs/${encodeURIComponent(run)}`)
+      }
     }
     document.addEventListener('keydown', handle)
     return () => document.removeEventListener('keydown', handle)

@@ -3,6 +3,7 @@
 import { readCommand } from '../api.ts'
 import { Card } from '../components.tsx'
 import { ApprovalCard } from '../needs-you/approval-card.tsx'
+import { ListedNeedCard } from '../needs-you/listed-need-card.tsx'
 import { listNeeds, type Need } from '../needs-you/needs.ts'
 import { QuestionCard, UnknownCard } from '../needs-you/other-cards.tsx'
 import type { PageState } from '../page-state.ts'
@@ -18,7 +19,7 @@ interface RunNeedsProps {
 }
 
 export function RunNeeds({ context, page, dispatch }: RunNeedsProps) {
-  const needs = listNeeds(page.view, context.now).filter((need) => isOfRun(need, dispatch))
+  const needs = listNeeds(page.view).filter((need) => isOfRun(need, dispatch))
   return (
     <>
       {needs.map((need) => (
@@ -32,6 +33,7 @@ export function RunNeeds({ context, page, dispatch }: RunNeedsProps) {
 function isOfRun(need: Need, { dispatch_id, session_id }: RunDetails): boolean {
   if (need.kind === 'approval') return need.approval.session_id === session_id
   if (need.kind === 'unknown') return need.unknown.dispatch_id === dispatch_id
+  if (need.kind === 'other') return need.listed.run_id === dispatch_id
   return need.kind === 'question' && need.dispatch.dispatch_id === dispatch_id
 }
 
@@ -44,6 +46,7 @@ interface NeedProps {
 function NeedOfRun({ need, ...props }: NeedProps) {
   if (need.kind === 'approval') return <ApprovalCard {...props} approval={need.approval} />
   if (need.kind === 'unknown') return <UnknownCard {...props} unknown={need.unknown} />
+  if (need.kind === 'other') return <ListedNeedCard {...props} listed={need.listed} />
   return <QuestionCard {...props} dispatch={need.dispatch} />
 }
 

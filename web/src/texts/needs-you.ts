@@ -76,6 +76,8 @@ const en = {
   times: (count: number) => `${count} times`,
   retry: 'Try again',
   retried: 'It is tried again.',
+  words: 'Your words',
+  done: (choice: string) => `Done: ${choice}.`,
   dismiss: 'Put aside',
   dismissed: 'Put aside. A new failure appears here again.',
 }
@@ -156,6 +158,8 @@ const zh: typeof en = {
   times: (count) => `${count} 次`,
   retry: '再试一次',
   retried: '正在重试。',
+  words: '你的话',
+  done: (choice) => `已完成：${choice}。`,
   dismiss: '先放一边',
   dismissed: '已放一边。再次失败时会重新出现。',
 }

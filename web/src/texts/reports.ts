@@ -30,7 +30,7 @@ const en = {
   nothingWaits: 'Nothing waits for you.',
   kinds: {
     ...{ approval: 'needs your approval', question: 'waits for your answer', unknown: 'unknown outcome' },
-    ...{ failed: 'failed', paused: 'paused', parked: 'waits' },
+    ...{ failed: 'failed', paused: 'paused', parked: 'waits', other: 'needs you' },
   } as Record<string, string>,
   answer: 'Answer in Needs you',
   cost: 'Cost',
@@ -78,7 +78,7 @@ const zh: typeof en = {
   nothingWaits: '没有什么在等你。',
   kinds: {
     ...{ approval: '需要你批准', question: '等你回答', unknown: '结果不明' },
-    ...{ failed: '失败了', paused: '已暂停', parked: '在等待' },
+    ...{ failed: '失败了', paused: '已暂停', parked: '在等待', other: '等你处理' },
   },
   answer: '去“等你处理”回答',
   cost: '花费',

@@ -9,7 +9,7 @@ import type { DatabaseSync } from 'node:sqlite'
 export const COPIED_TABLES = [
   ...(['workers', 'sessions', 'dispatches', 'journal', 'inbox', 'unknowns', 'selections', 'cycles'] as const),
   ...(['settings', 'spend', 'reservations', 'schedules', 'marks', 'approvals', 'grants', 'labels'] as const),
-  ...(['audit', 'facts', 'documents', 'outbox', 'heard', 'todos', 'todo_receipts', 'undos'] as const),
+  ...(['audit', 'facts', 'documents', 'outbox', 'heard', 'todos', 'todo_receipts', 'undos', 'needs'] as const),
   ...(['set_aside', 'projections'] as const),
 ]
 

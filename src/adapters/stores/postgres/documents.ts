@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { MAX_VERSION_BYTES, MAX_VERSIONS } from '../../../domain/document.ts'
 import { RefusedBatch } from '../refuse-batch.ts'
-import { documentFromRow, VERSION_COLUMNS, versionFromRow } from '../rows/rows.ts'
+import { documentFromRow, VERSION_CLASS, VERSION_COLUMNS, versionFromRow } from '../rows/rows.ts'
 import { ensureReadableInBatch } from '../rows/unreadable-rows.ts'
 import { type ApplyPgOp, takeWideLock } from './op-context.ts'
 
@@ -13,7 +13,8 @@ export const NEWEST_VERSION = `SELECT ${VERSION_COLUMNS}, text FROM documents
 const DROP_OLDEST = `DELETE FROM documents WHERE n IN (
   SELECT n FROM (
     SELECT n, row_number() OVER newest AS place, sum(bytes) OVER newest AS size FROM documents
-    WHERE kernel_id = $1 AND name = $2 WINDOW newest AS (PARTITION BY author = 'system' ORDER BY version DESC)) AS kept
+    WHERE kernel_id = $1 AND name = $2 WINDOW newest AS (PARTITION BY ${VERSION_CLASS}
+           ORDER BY version DESC)) AS kept
   WHERE place > $3 OR (size > $4 AND place > 1))`
 
 const document: ApplyPgOp<'document'> = async (db, op) => {

@@ -3,10 +3,18 @@
  * facts (superseded, forgotten, expired, dropped, undone) are kept up to a limit.
  */
 
-import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS, type NewFact } from '../../../domain/fact.ts'
+import {
+  droppedFactsNeed,
+  type FactStatus,
+  MAX_DROPPED_FACTS,
+  MAX_ENDED_FACTS,
+  MAX_FACTS,
+  type NewFact,
+} from '../../../domain/fact.ts'
 import { tokenize, tokenizeForIndex } from '../../../domain/tokenize.ts'
 import { RefusedBatch } from '../refuse-batch.ts'
 import type { Queries } from './connection.ts'
+import { upsertNeed } from './needs.ts'
 import { type ApplyPgOp, takeWideLock } from './op-context.ts'
 
 const remember: ApplyPgOp<'remember'> = async (db, { fact, now }) => {
@@ -28,7 +36,8 @@ const remember: ApplyPgOp<'remember'> = async (db, { fact, now }) => {
   const [, oldest] = await Promise.all([insertFact(db, fact), db.all(OLDEST_KNOWN, agent_id, MAX_FACTS)])
   const dropped = oldest.map(({ n }) => Number(n))
   await endFacts(db, dropped, 'dropped', fact.id)
-  if (ending.length + dropped.length > 0) await db.run(TRIM_ENDED, agent_id, MAX_ENDED_FACTS)
+  if (ending.length + dropped.length > 0) await trimEnded(db, agent_id)
+  if (dropped.length > 0) await upsertNeed(db, { need: droppedFactsNeed(agent_id), now })
   return { superseded: known !== undefined, dropped: oldest.map((row) => String(row.key)) }
 }
 
@@ -58,7 +67,7 @@ const forget: ApplyPgOp<'forget'> = async (db, { agent_id, key, before }) => {
     rows.map(({ n }) => Number(n)),
     'forgotten',
   )
-  await db.run(TRIM_ENDED, agent_id, MAX_ENDED_FACTS)
+  await trimEnded(db, agent_id)
   return { forgotten: rows.some(({ status }) => status === 'known') }
 }
 
@@ -127,8 +136,13 @@ async function endFacts(
 
 const OLDEST_KNOWN = "SELECT n, key FROM facts WHERE agent_id = $1 AND status = 'known' ORDER BY n DESC OFFSET $2"
 
-const TRIM_ENDED = `DELETE FROM facts WHERE n IN
-  (SELECT n FROM facts WHERE agent_id = $1 AND status <> 'known' ORDER BY n DESC OFFSET $2)`
+async function trimEnded(db: Queries, agent_id: string): Promise<void> {
+  const trim = (ended: string): string =>
+    `DELETE FROM facts WHERE n IN
+       (SELECT n FROM facts WHERE agent_id = $1 AND status <> 'known' AND ${ended} ORDER BY n DESC OFFSET $2)`
+  await db.run(trim("status <> 'dropped'"), agent_id, MAX_ENDED_FACTS)
+  await db.run(trim("status = 'dropped'"), agent_id, MAX_DROPPED_FACTS)
+}
 
 /** Most words of a query that are searched for; further words are ignored. */
 const MAX_WORDS = 64

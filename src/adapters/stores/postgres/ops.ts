@@ -8,6 +8,7 @@ import { documentOps } from './documents.ts'
 import { factOps } from './facts.ts'
 import { inboxOps } from './inbox.ts'
 import { journalOps } from './journal.ts'
+import { needOps } from './needs.ts'
 import type { ApplyPgOp } from './op-context.ts'
 import { outboxOps } from './outbox.ts'
 import { permissionOps } from './permissions.ts'
@@ -32,6 +33,7 @@ export const PG_OPS: { readonly [K in Op['op']]: ApplyPgOp<K> } = {
   ...documentOps,
   ...outboxOps,
   ...todoOps,
+  ...needOps,
   ...retentionOps,
   ...setAsideOps,
 }

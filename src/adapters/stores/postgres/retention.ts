@@ -1,4 +1,4 @@
-/** Deletes old data in PostgreSQL: finished sessions with all their rows, ended cycles and undos, sent messages. */
+/** Deletes old data in PostgreSQL: finished sessions with their rows, ended cycles, undos and needs, sent messages. */
 
 import { approvalObservationId } from '../../../domain/approval.ts'
 import { agentResultId } from '../../../domain/sub-agent.ts'
@@ -54,6 +54,15 @@ const prune: ApplyPgOp<'prune'> = async (db, { before, limit }) => {
     'outbox',
     10 * limit,
     ({ status, created_at }) => status !== 'pending' && Number(created_at) < before,
+  )
+  const needs = await db.all(
+    'SELECT * FROM needs WHERE ended_at < $1 ORDER BY ended_at LIMIT $2',
+    toInstant(before),
+    10 * limit,
+  )
+  await db.run(
+    'DELETE FROM needs WHERE n = ANY ($1::bigint[])',
+    needs.filter((row) => isReadable('needs', row)).map(({ n }) => Number(n)),
   )
   const undos = await deleteOldest(db, 'undos', limit, ({ ended_at }) => ended_at !== null && Number(ended_at) < before)
   return { runs: [...runs, ...undos.map(({ id }) => String(id))] }

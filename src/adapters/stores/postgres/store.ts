@@ -22,6 +22,7 @@ import { Outage } from './outage.ts'
 import { ReadConnections } from './read-connections.ts'
 import { pgCycleReads, pgSpendingReads, pgTodoReads, pgUndoReads } from './reads/cycles.ts'
 import { pgDocumentReads, pgOutboxReads } from './reads/documents.ts'
+import { pgNeedReads } from './reads/needs.ts'
 import { pgPermissionReads } from './reads/permissions.ts'
 import { pgQueueReads } from './reads/queue.ts'
 import { createPgRowReader } from './reads/row-reader.ts'
@@ -97,6 +98,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...pgOutboxReads(rows),
     ...pgTodoReads(rows),
     ...pgUndoReads(rows),
+    ...pgNeedReads(rows),
     commit: group.commit,
     commits: () => group.commits,
     verify: () => findDamage(settings),

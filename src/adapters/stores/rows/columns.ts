@@ -8,12 +8,14 @@ import { FACT_STATUSES } from '../../../domain/fact.ts'
 import { TRUSTS } from '../../../domain/label.ts'
 import { LOST_COMMITS } from '../../../domain/lost-commits.ts'
 import { MESSAGE_KINDS, OUTBOX_STATUSES } from '../../../domain/message.ts'
+import { NEED_KINDS, NEED_STATUSES } from '../../../domain/need.ts'
 import { FAILURE_CLASSES } from '../../../domain/stop-reason.ts'
 import { TODO_STATUSES } from '../../../domain/todo.ts'
 import { UNDO_STATUSES } from '../../../domain/undo.ts'
 import { RESOLUTIONS } from '../../../domain/unknown-outcome.ts'
 import type { Op } from '../../../ports/store.ts'
 import { cardShape, filesShape } from './message-shapes.ts'
+import { needAnswerShape, needBodyShape, newNeedShape } from './need-shape.ts'
 import { effectShape, labelShape, observationShape, waitShape } from './record-shapes.ts'
 import { receiptShape, todoShape, todosOpShape } from './todo-shapes.ts'
 import { undoEndShape, undoShape, undoStopShape } from './undo-shape.ts'
@@ -236,6 +238,25 @@ export const TABLES = {
       ...{ created_at: storedInstant, ended_at: orNull(storedInstant) },
     },
   },
+  needs: {
+    key: ['id'],
+    columns: {
+      id: storedText,
+      kind: oneOf(NEED_KINDS),
+      same_as: storedText,
+      status: oneOf(NEED_STATUSES),
+      body: storedJson(needBodyShape),
+      answer: orNull(storedJson(needAnswerShape)),
+      asked_at: storedInstant,
+      ended_at: orNull(storedInstant),
+    },
+    mismatch: ({ status, answer, ended_at }) => {
+      if ((status === 'open') !== (ended_at === null)) return 'its status and its end contradict each other'
+      return (status === 'answered') === (answer !== null)
+        ? undefined
+        : 'its status and its answer contradict each other'
+    },
+  },
   heard: { key: ['channel', 'message_id'], columns: { ts: storedInstant } },
 } as const satisfies Record<string, TableColumns>
 
@@ -250,6 +271,8 @@ export const OP_SHAPES: Partial<Record<Op['op'], StoredShape>> = {
   todos: todosOpShape,
   post: storedObject({ message: storedObject({ card: orAbsent(cardShape), files: orAbsent(filesShape) }) }),
   revise: storedObject({ text: storedText, card: orAbsent(cardShape) }),
+  need_open: storedObject({ need: newNeedShape }),
+  need_answer: storedObject({ answer: needAnswerShape }),
   undo_begin: storedObject({ undo: undoShape }),
   undo_stop: undoStopShape,
   undo_end: undoEndShape,

@@ -6,6 +6,7 @@ import type { Document, DocumentVersion } from '../../../domain/document.ts'
 import type { Fact } from '../../../domain/fact.ts'
 import type { Grant } from '../../../domain/grant.ts'
 import { MAX_INSTANT_MS } from '../../../domain/limits.ts'
+import type { Need } from '../../../domain/need.ts'
 import type { ScheduleEntry, ScheduleMark } from '../../../domain/schedule.ts'
 import { type Session, sessionStatus } from '../../../domain/session.ts'
 import type { Todo } from '../../../domain/todo.ts'
@@ -168,7 +169,23 @@ export const undoFromRow = (row: SqlRow): Undo => ({
   ended_at: row.ended_at == null ? null : iso(Number(row.ended_at)),
 })
 
+type NeedBody = Omit<Need, 'id' | 'kind' | 'same_as' | 'status' | 'answer' | 'asked_at' | 'ended_at'>
+
+export const needFromRow = (row: SqlRow): Need => ({
+  ...(JSON.parse(asText(row.body)) as NeedBody),
+  id: asText(row.id),
+  kind: asText(row.kind) as Need['kind'],
+  same_as: asText(row.same_as),
+  status: asText(row.status) as Need['status'],
+  answer: row.answer == null ? null : JSON.parse(asText(row.answer)),
+  asked_at: iso(Number(row.asked_at)),
+  ended_at: row.ended_at == null ? null : iso(Number(row.ended_at)),
+})
+
 export const VERSION_COLUMNS = 'kernel_id, name, version, sha256, bytes, author, reason, cycle_id, ts'
+
+/** With whose versions a version is counted: the system's, the owner's, or those of all agents. */
+export const VERSION_CLASS = "CASE WHEN author IN ('system', 'owner') THEN author ELSE '' END"
 
 export function versionFromRow(row: SqlRow): DocumentVersion {
   return {

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { MAX_VERSION_BYTES, MAX_VERSIONS } from '../../../domain/document.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
 import { RefusedBatch } from '../refuse-batch.ts'
-import { documentFromRow, type SqlRow, VERSION_COLUMNS, versionFromRow } from '../rows/rows.ts'
+import { documentFromRow, type SqlRow, VERSION_CLASS, VERSION_COLUMNS, versionFromRow } from '../rows/rows.ts'
 import { ensureReadableInBatch } from '../rows/unreadable-rows.ts'
 import type { Sql } from './sql.ts'
 
@@ -45,7 +45,8 @@ function dropOldest(sql: Sql, { kernel_id, name }: NewVersion): void {
     `DELETE FROM documents WHERE n IN (
        SELECT n FROM (
          SELECT n, row_number() OVER newest AS place, sum(bytes) OVER newest AS size FROM documents
-         WHERE kernel_id = ?1 AND name = ?2 WINDOW newest AS (PARTITION BY author = 'system' ORDER BY version DESC))
+         WHERE kernel_id = ?1 AND name = ?2 WINDOW newest AS (PARTITION BY ${VERSION_CLASS}
+           ORDER BY version DESC))
        WHERE place > ?3 OR (size > ?4 AND place > 1))`,
   ).run(kernel_id, name, MAX_VERSIONS, MAX_VERSION_BYTES)
 }

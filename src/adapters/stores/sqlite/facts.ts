@@ -3,11 +3,19 @@
  * (superseded, forgotten, expired, dropped, undone) are kept up to a limit.
  */
 
-import { type FactStatus, MAX_ENDED_FACTS, MAX_FACTS, type NewFact } from '../../../domain/fact.ts'
+import {
+  droppedFactsNeed,
+  type FactStatus,
+  MAX_DROPPED_FACTS,
+  MAX_ENDED_FACTS,
+  MAX_FACTS,
+  type NewFact,
+} from '../../../domain/fact.ts'
 import { tokenize, tokenizeForIndex } from '../../../domain/tokenize.ts'
 import type { FactQuery } from '../../../ports/store/documents.ts'
 import type { Op, OpResults } from '../../../ports/store.ts'
 import { RefusedBatch } from '../refuse-batch.ts'
+import { openNeed } from './needs.ts'
 import { readableCondition } from './readable-functions.ts'
 import type { Sql } from './sql.ts'
 
@@ -40,6 +48,7 @@ export function rememberFact(sql: Sql, { fact, now }: Remember): OpResults['reme
   )
   indexWords(sql, { n: Number(lastInsertRowid), key, text: fact.text })
   const dropped = dropOldest(sql, fact)
+  if (dropped.length > 0) openNeed(sql, { op: 'need_open', need: droppedFactsNeed(agent_id), now }, undefined)
   return { superseded: known !== undefined, dropped }
 }
 
@@ -98,10 +107,11 @@ function dropOldest(sql: Sql, { agent_id, id }: Pick<NewFact, 'agent_id' | 'id'>
 }
 
 function trimEnded(sql: Sql, agent_id: string): void {
-  sql(
+  const trim = (ended: string): string =>
     `DELETE FROM facts WHERE n IN
-       (SELECT n FROM facts WHERE agent_id = ? AND status <> 'known' ORDER BY n DESC LIMIT -1 OFFSET ?)`,
-  ).run(agent_id, MAX_ENDED_FACTS)
+       (SELECT n FROM facts WHERE agent_id = ? AND status <> 'known' AND ${ended} ORDER BY n DESC LIMIT -1 OFFSET ?)`
+  sql(trim("status <> 'dropped'")).run(agent_id, MAX_ENDED_FACTS)
+  sql(trim("status = 'dropped'")).run(agent_id, MAX_DROPPED_FACTS)
 }
 
 /** Most words of a query that are searched for; further words are ignored. */

@@ -10,6 +10,7 @@ import { appendAuditWith, deleteGrant, insertGrant, writeLabel } from './grants-
 import { acknowledgeObservations, answerAndPublish, promoteDue, publishObservation } from './inbox.ts'
 import { appendRecords } from './journal.ts'
 import { selectModel } from './model-selections.ts'
+import { answerNeed, openNeed, withdrawNeed } from './needs.ts'
 import type { ApplyOp } from './op-context.ts'
 import {
   markDelivered,
@@ -93,6 +94,9 @@ export const OP_TABLE: OpTable = {
   undo_begin: beginUndo,
   undo_stop: stopUndo,
   undo_end: endUndo,
+  need_open: openNeed,
+  need_answer: answerNeed,
+  need_withdraw: withdrawNeed,
   schedule_put: putSchedule,
   schedule_remove: removeSchedule,
   schedule_pause: pauseSchedule,

@@ -7,6 +7,7 @@ import type { Store } from '../../../ports/store.ts'
 import { addReadableFunctions } from './readable-functions.ts'
 import { cycleReads } from './reads/cycles.ts'
 import { documentReads } from './reads/documents.ts'
+import { needReads } from './reads/needs.ts'
 import { outboxReads } from './reads/outbox.ts'
 import { permissionReads } from './reads/permissions.ts'
 import { queueReads } from './reads/queue.ts'
@@ -32,6 +33,7 @@ export function createStoreReader(db: DatabaseSync, onSkipped?: (row: Unreadable
     ...outboxReads(rows),
     ...todoReads(rows),
     ...undoReads(rows),
+    ...needReads(rows),
     ...setAsideReads(rows),
   }
 }

@@ -1,4 +1,4 @@
-/** Deletes old data: finished sessions with all their rows, ended cycles and undos, sent messages. */
+/** Deletes old data: finished sessions with all their rows, ended cycles, undos and needs, sent messages. */
 
 import { approvalObservationId } from '../../../domain/approval.ts'
 import { agentResultId } from '../../../domain/sub-agent.ts'
@@ -37,6 +37,10 @@ export const pruneOldRows: ApplyOp<'prune'> = (sql, { before, limit }) => {
     `DELETE FROM outbox WHERE n IN
        (SELECT n FROM (SELECT * FROM outbox ORDER BY n LIMIT ?2) AS o
         WHERE status <> 'pending' AND created_at < ?1 AND ${readableCondition('outbox', 'o')})`,
+  ).run(before, 10 * limit)
+  sql(
+    `DELETE FROM needs WHERE n IN (SELECT n FROM needs
+       WHERE ended_at < ?1 AND ${readableCondition('needs')} ORDER BY ended_at LIMIT ?2)`,
   ).run(before, 10 * limit)
   return { runs: [...runs, ...deleteUndos(sql, before, limit)] }
 }

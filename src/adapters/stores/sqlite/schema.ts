@@ -2,7 +2,7 @@
 
 import { WORK_TABLES } from './work-tables.ts'
 
-export const SCHEMA_VERSION = 10
+export const SCHEMA_VERSION = 11
 
 export const SCHEMA = `
 ${WORK_TABLES}
@@ -152,7 +152,8 @@ CREATE TABLE facts (
 ) STRICT;
 CREATE UNIQUE INDEX facts_known ON facts (agent_id, key) WHERE status = 'known';
 CREATE INDEX facts_by_age ON facts (agent_id) WHERE status = 'known';
-CREATE INDEX facts_over ON facts (agent_id) WHERE status <> 'known';
+CREATE INDEX facts_over ON facts (agent_id) WHERE status <> 'known' AND status <> 'dropped';
+CREATE INDEX facts_dropped ON facts (agent_id) WHERE status = 'dropped';
 CREATE INDEX facts_expiring ON facts (expires_at) WHERE status = 'known' AND expires_at IS NOT NULL;
 -- The words of known facts, split by this program, because no tokenizer of SQLite can split Chinese words.
 CREATE VIRTUAL TABLE facts_words USING fts5 (key, text, content = '', contentless_delete = 1, \
@@ -236,6 +237,21 @@ CREATE TABLE undos (
   ended_at INTEGER
 ) STRICT;
 CREATE INDEX undos_running ON undos (n) WHERE status = 'running';
+
+-- What waits for the owner and has no row of its own elsewhere.
+CREATE TABLE needs (
+  n INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  same_as TEXT NOT NULL,
+  status TEXT NOT NULL,
+  body TEXT NOT NULL,
+  answer TEXT,
+  asked_at INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX needs_open ON needs (same_as) WHERE status = 'open';
+CREATE INDEX needs_ended ON needs (ended_at) WHERE ended_at IS NOT NULL;
 
 -- One row: the number of commits without a journal entry. With the last entry it is the position of the database.
 CREATE TABLE commits (id TEXT NOT NULL, n INTEGER NOT NULL) STRICT;

@@ -48,6 +48,8 @@ const CHAT_VERBS: Partial<Readonly<Record<CommandName, 'quick' | 'slow'>>> = {
   'schedule pause': 'quick',
   'schedule resume': 'quick',
   'schedule run': 'slow',
+  'needs list': 'quick',
+  'needs show': 'quick',
   'approvals list': 'quick',
   'approvals show': 'quick',
   'grants list': 'quick',

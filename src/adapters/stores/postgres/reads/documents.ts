@@ -12,9 +12,15 @@ import { toInstant } from '../retention.ts'
 import { conditionsFor, type PgRowReader } from './row-reader.ts'
 
 export function pgDocumentReads({ readAll, readOne, readPage, all }: PgRowReader): DocumentReads {
-  const factsWhere = ({ agent_id, over = false, now }: Parameters<DocumentReads['countFacts']>[0]) =>
+  const factsWhere = ({
+    agent_id,
+    status,
+    over = status !== undefined,
+    now,
+  }: Parameters<DocumentReads['countFacts']>[0]) =>
     conditionsFor(
       ['f.agent_id = ?', agent_id],
+      ['f.status = ?', status],
       ["f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?)", over ? undefined : toInstant(now)],
     )
   return {

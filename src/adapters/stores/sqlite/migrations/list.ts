@@ -12,6 +12,7 @@ import { TO_7 } from './to-7.ts'
 import { TO_8 } from './to-8.ts'
 import { TO_9 } from './to-9.ts'
 import { TO_10 } from './to-10.ts'
+import { TO_11 } from './to-11.ts'
 
 export interface Migration {
   /** The version after this migration, which starts from version `to - 1`. */
@@ -37,5 +38,5 @@ export const OLDEST_MIGRATED = 5
 export const SCHEMA_HISTORY: SchemaHistory = {
   version: SCHEMA_VERSION,
   tables: SCHEMA,
-  migrations: [TO_6, TO_7, TO_8, TO_9, TO_10],
+  migrations: [TO_6, TO_7, TO_8, TO_9, TO_10, TO_11],
 }

@@ -9,6 +9,7 @@ import type { RowReader } from './row-reader.ts'
 
 const LISTED_FACTS = `(?1 IS NULL OR f.agent_id = ?1)
   AND (?3 OR (f.status = 'known' AND (f.expires_at IS NULL OR f.expires_at > ?2)))
+  AND (?4 IS NULL OR f.status = ?4)
   AND ${readableCondition('facts', 'f')}`
 
 export function documentReads({ all, readOne }: RowReader): DocumentReads {
@@ -36,16 +37,17 @@ export function documentReads({ all, readOne }: RowReader): DocumentReads {
       const [row] = all('SELECT text FROM projections WHERE kernel_id = ? AND name = ?', kernelId, name)
       return row && String(row.text)
     },
-    async facts({ agent_id, over = false, now, limit, offset = 0 }) {
-      const select = `SELECT f.* FROM facts f WHERE ${LISTED_FACTS} ORDER BY f.n DESC LIMIT ?4 OFFSET ?5`
-      return all(select, agent_id ?? null, now, over ? 1 : 0, limit, offset).map(factFromRow)
+    async facts({ agent_id, status = null, over = status !== null, now, limit, offset = 0 }) {
+      const select = `SELECT f.* FROM facts f WHERE ${LISTED_FACTS} ORDER BY f.n DESC LIMIT ?5 OFFSET ?6`
+      return all(select, agent_id ?? null, now, over ? 1 : 0, status, limit, offset).map(factFromRow)
     },
-    async countFacts({ agent_id, over = false, now }) {
+    async countFacts({ agent_id, status = null, over = status !== null, now }) {
       const [row] = all(
         `SELECT count(*) AS count FROM facts f WHERE ${LISTED_FACTS}`,
         agent_id ?? null,
         now,
         over ? 1 : 0,
+        status,
       )
       return Number(row?.count ?? 0)
     },
