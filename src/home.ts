@@ -1,15 +1,19 @@
 /** The home: the folder with everything that outlives a process. One process holds it at a time. */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { type HomeLock, type LockHolder, readLockHolder, tryLock } from './adapters/stores/sqlite/home-lock.ts'
 import { TirelessError } from './domain/error.ts'
+import type { NotIncluded } from './domain/not-included.ts'
 import { isDraft } from './files/whole-files.ts'
 
 export interface HomePaths {
+  /** As a real path: records are compared with it, and a home may be reached through a link. */
   readonly root: string
+  /** The path by which the owner names the home: a service of the machine keeps it. */
+  readonly named: string
   readonly config: string
   readonly database: string
   readonly lock: string
@@ -48,6 +52,8 @@ export interface HomePaths {
   /** File that exists during a restore; as long as it exists, the home must not be opened. */
   readonly restoreNote: string
   readonly restoreStaging: string
+  /** The file that says where the home is and was. */
+  readonly roots: string
 }
 
 const SECRETS = 'secrets.json'
@@ -63,23 +69,52 @@ export const BEFORE_MOVE_PREFIX = 'tireless-before-move-'
 /** Names at the top of the home that belong to this machine: a backup never copies, a restore never replaces them. */
 export function isMachineLocal(name: string): boolean {
   return (
-    /^(lock([-.].*)?|socket|home-id|logs|sandbox|browser|copies|restore\..*)$/.test(name) ||
+    /^(lock([-.].*)?|socket|home-id|logs|browser|copies|restore\..*)$/.test(name) ||
     name.startsWith(BEFORE_RESTORE_PREFIX)
   )
 }
 
+/** Names at the top of the home that a restore replaces only if the backup has them. */
+export const isKeptUnlessReplaced = (name: string): boolean => name === 'sandbox' || isSecretsFile(name)
+
 /** The secrets file and its versions: in a backup only on request; a restore of a backup without them keeps them. */
 export const isSecretsFile = (name: string): boolean => name === SECRETS || name === SECRET_VERSIONS
 
+/** Why a backup does not contain a path; `copy`: it does; `leave_out`: without a word, as nothing of it is lost. */
+type BackupRule = 'copy' | 'leave_out' | Extract<NotIncluded['kind'], 'log' | 'browser' | 'earlier' | 'secrets'>
+
 /**
- * Names that a backup leaves out: database files, which the store copies itself; the audit head, which may be newer
- * than that copy; files of running calls; unfinished files; copies made before an upgrade or a move.
+ * What a backup does with a path below the home. Left out without a word: database files, which the store copies
+ * itself; the audit head, which may be newer than that copy; files of running calls and of the sandbox, which are
+ * made again; unfinished files.
+ * What agents keep in their `~`, and what was taken out of workspaces, is the owner's.
  */
-export function isExcludedFromBackup(name: string): boolean {
-  const ofDatabase =
-    /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy|\.moving(-.*)?)?|-schema-\d+-before-upgrade(-\d+)?\.db)$/
-  if (name.startsWith(BEFORE_MOVE_PREFIX)) return true
-  return isMachineLocal(name) || isDraft(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
+export function backupRule(path: string, withSecrets: boolean): BackupRule {
+  const [name = '', second] = path.split('/')
+  if (isSecretsFile(name)) return withSecrets ? 'copy' : name === SECRETS ? 'secrets' : 'leave_out'
+  if (name === 'sandbox') return second === undefined || second === 'homes' || second === 'taken' ? 'copy' : 'leave_out'
+  if (name === 'logs') return 'log'
+  if (name === 'browser') return 'browser'
+  if (EARLIER.test(name)) return 'earlier'
+  const ofDatabase = /^tireless(\.db(-wal|-shm|-journal|-commits|\.upgrade-copy|\.moving(-.*)?)?)$/
+  const isLeftOut =
+    isMachineLocal(name) || isDraft(name) || name === 'calls' || name === AUDIT_HEAD || ofDatabase.test(name)
+  return isLeftOut ? 'leave_out' : 'copy'
+}
+
+const EARLIER = new RegExp(
+  `^(${BEFORE_RESTORE_PREFIX}|${BEFORE_MOVE_PREFIX}|tireless-schema-\\d+-before-upgrade(-\\d+)?\\.db$)`,
+)
+
+/**
+ * What a backup does with a link below the home that leads out of it. One where agents write is never followed: an
+ * agent could have it lead to any file of the owner, which would come back within its reach. There, links to programs
+ * of the system are not worth naming, and links of the sandbox mean what commands see there.
+ */
+export function linkRule(path: string, target: string, followLinks: boolean): 'keep' | 'name' | 'follow' {
+  if (path.startsWith('sandbox/')) return 'keep'
+  if (!/^(workspaces\/[^/]+|inbox|servers)\//.test(path)) return followLinks ? 'follow' : 'name'
+  return /^\/(usr|bin|sbin|lib\w*|nix|proc|sys)(\/|$)/.test(target) ? 'keep' : 'name'
 }
 
 /** Paths that only the owner may access, with their modes. */
@@ -104,9 +139,11 @@ export function privatePaths(paths: HomePaths): readonly { readonly path: string
 /** Maximum bytes of a socket's path; the limit of operating systems is a little higher. */
 const MAX_SOCKET_PATH = 100
 
-export function homePaths(root: string): HomePaths {
+export function homePaths(named: string): HomePaths {
+  const root = realPathOf(named)
   return {
     root,
+    named,
     config: join(root, 'tireless.yaml'),
     database: join(root, 'tireless.db'),
     lock: join(root, 'lock'),
@@ -131,6 +168,16 @@ export function homePaths(root: string): HomePaths {
     removed: join(root, 'versions', 'removed'),
     restoreNote: join(root, 'restore.note'),
     restoreStaging: join(root, 'restore.staging'),
+    roots: join(root, 'home-roots.json'),
+  }
+}
+
+/** Contract: without links, also if the last folders of the path do not exist yet. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return dirname(path) === path ? path : join(realPathOf(dirname(path)), basename(path))
   }
 }
 

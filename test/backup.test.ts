@@ -31,8 +31,15 @@ describe('backup', () => {
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
     const backup = await tirelessJson<Backup>(home, 'backup', dir)
-    assert.deepEqual({ exit: backup.exit, dir: backup.dir, files: backup.files }, { exit: 0, dir, files: 16 })
-    assert.deepEqual(backup.skipped, [`workspaces/${workspace}/pipe: not a file, folder or link`])
+    assert.deepEqual({ exit: backup.exit, dir: backup.dir, files: backup.files }, { exit: 0, dir, files: 17 })
+    assert.deepEqual(
+      backup.skipped.map((line) => line.replace(/, [\d.]+ \w+$/, '')),
+      [
+        'logs: the log, which belongs to this machine',
+        `workspaces/${workspace}/link: a link to /etc/passwd; only the link is copied, its content with --follow-links`,
+        `workspaces/${workspace}/pipe: not a file, folder or link`,
+      ],
+    )
     assert.match(backup.notes.join(), /secret.*only for you/)
     const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
     assert.deepEqual({ version: manifest.version, schema: manifest.schema }, { version: 1, schema: SCHEMA_VERSION })
@@ -47,7 +54,9 @@ describe('backup', () => {
     )
     assert.deepEqual(readdirSync(dir).toSorted(), [
       'audit.key',
+      'home-roots.json',
       'manifest.json',
+      'sandbox',
       'tireless.db',
       'tireless.yaml',
       'token',

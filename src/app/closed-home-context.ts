@@ -30,18 +30,22 @@ import {
   loadConfig,
   userFolder,
 } from '../config.ts'
+import type { NotIncluded } from '../domain/not-included.ts'
 import type { StopSignals } from '../engine/advance.ts'
 import {
   BEFORE_RESTORE_PREFIX,
+  backupRule,
   type HomePaths,
   homePaths,
-  isExcludedFromBackup,
+  isKeptUnlessReplaced,
   isMachineLocal,
   isSecretsFile,
+  linkRule,
   privatePaths,
 } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
+import { pathBelow } from '../ports/stored-paths.ts'
 import { traceReader } from '../trace/reader.ts'
 import { adoptBackup, describeSharedStore } from './adopt-backup.ts'
 import { createConfiguredSandbox, readLimits } from './choose-sandbox.ts'
@@ -145,12 +149,14 @@ function backupsOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
   const { root } = paths
   const database = basename(paths.database)
   return {
-    folder: defaultBackupFolder(root),
+    folder: defaultBackupFolder(paths.named),
     list: (folder) => listBackups(folder, isSecretsFile),
-    make: (dir, copyDatabase, secrets) =>
+    make: (dir, copyDatabase, { secrets, followLinks, workspaces }) =>
       makeBackup({
         ...{ root, database, dir, created_at: iso(clock.now()), copyDatabase },
-        isExcluded: (name) => isExcludedFromBackup(name) || (!secrets && isSecretsFile(name)),
+        ruleOf: (path) => backupRule(path, secrets),
+        linkRule: (path, target) => linkRule(path, target, followLinks),
+        outside: outsideOf(paths, readConfig, workspaces),
       }),
     async restore(dir) {
       const notes = describeSharedStore(paths, readConfig)
@@ -158,9 +164,32 @@ function backupsOf(paths: HomePaths, readConfig: () => LoadedConfig, clock: Cloc
         ...{ root, database, dir, now: iso(clock.now()).replaceAll(':', '-') },
         ...{ staging: paths.restoreStaging, noteFile: paths.restoreNote, asidePrefix: BEFORE_RESTORE_PREFIX },
         isUntouched: isMachineLocal,
-        isKeptUnlessReplaced: isSecretsFile,
-        adopt: (staging, home) => [...notes, ...adoptBackup(paths, homePaths(staging), homePaths(home))],
+        isKeptUnlessReplaced,
+        adopt: (staging, home) => [...notes, ...adoptBackup(paths, homePaths(staging), home)],
       })
     },
+  }
+}
+
+/** What belongs to the home and is outside of it: folders in which agents work, and a configuration file. */
+function outsideOf(
+  { root, config }: HomePaths,
+  readConfig: () => LoadedConfig,
+  workspaces: readonly string[],
+): readonly Pick<NotIncluded, 'kind' | 'path'>[] {
+  const file = fileOf(readConfig) ?? config
+  const isOutside = (path: string): boolean => pathBelow(root, path) === undefined
+  return [
+    ...[file].filter(isOutside).map((path) => ({ kind: 'configuration' as const, path })),
+    ...workspaces.filter(isOutside).map((path) => ({ kind: 'workspace' as const, path })),
+  ]
+}
+
+/** A home whose configuration is invalid now can be backed up. */
+function fileOf(readConfig: () => LoadedConfig): string | null {
+  try {
+    return readConfig().file
+  } catch {
+    return null
   }
 }

@@ -17,3 +17,12 @@ export function homeId(root: string): string {
   }
   return readFileSync(file, 'utf8').trim()
 }
+
+/** Contract: undefined if there is no home, or none with an id. */
+export function readHomeId(root: string): string | undefined {
+  try {
+    return readFileSync(join(root, 'home-id'), 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}

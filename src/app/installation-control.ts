@@ -62,7 +62,7 @@ export function createInstallationControl(options: InstallationOptions): Install
     },
     upgrade(from, backups, tell) {
       const at = upgradeOptions(options, requirePackage(installed()), service(), tell)
-      return upgradeProgram(at, packageSource(from), backups ?? defaultBackupFolder(options.paths.root))
+      return upgradeProgram(at, packageSource(from), backups ?? defaultBackupFolder(options.paths.named))
     },
     undo: async (tell) => undoUpgrade(upgradeOptions(options, requirePackage(installed()), service(), tell)),
   }
@@ -87,7 +87,7 @@ function upgradeOptions(
 ): UpgradeOptions {
   return {
     ...{ installation, service, tell, run: runProgram, env: environment(), node: process.execPath },
-    ...{ home: paths.root, signal: signals.drain, schema: SCHEMA_VERSION },
+    ...{ home: paths.named, signal: signals.drain, schema: SCHEMA_VERSION },
     configFile: ownConfigFile(paths, readConfig),
     homeSchema: () => describeDatabase(paths.database).schema,
     isOnPostgres: isOnPostgres(readConfig),
@@ -130,11 +130,11 @@ function serviceOf({ paths, readConfig }: InstallationOptions): Service {
   const env = environment()
   return createService({
     ...{ platform: process.platform, env, user: userFolder(), uid: process.getuid?.() ?? 0, run: runProgram },
-    ...{ home: paths.root, defaultHome: defaultHome({ HOME: env.HOME }) },
+    ...{ home: paths.named, defaultHome: defaultHome({ HOME: env.HOME }) },
     define(environmentFile) {
       const { config, file } = readConfig()
       return {
-        ...{ home: paths.root, program: programWords(findInstallation(), process.execPath), environmentFile },
+        ...{ home: paths.named, program: programWords(findInstallation(), process.execPath), environmentFile },
         configFile: file === null || file === paths.config ? undefined : file,
         path: env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
         drainMs: config.kernel.stop_timeout,

@@ -275,7 +275,7 @@ function kernelDeps(host: PluginHost, settings: () => KernelSettings): KernelDep
     describeChanges: (folder, since) => describeGitChanges(folder, git, since),
   })
   const prepareWorkspace = createAgentWorkspacePreparer(
-    paths.root,
+    host.get('storedPaths'),
     createWorkspacePreparer(paths.root, paths.workspaces, git),
   )
   const isShared = isSharedStore(host.get('store'))

@@ -23,8 +23,10 @@ import { asTirelessError, TirelessError } from '../domain/error.ts'
 import { assertReplaceable } from '../files/whole-files.ts'
 import { BEFORE_MOVE_PREFIX, checkRestoreFinished, type HomePaths, versionsOf } from '../home.ts'
 import { type Clock, iso } from '../ports/clock.ts'
+import { placesOf } from '../ports/stored-paths.ts'
 import { readConfig } from './config-service.ts'
 import { homeId } from './home-id.ts'
+import { noteRoot } from './home-roots.ts'
 
 interface MoveContext {
   readonly paths: HomePaths
@@ -90,7 +92,7 @@ async function moveIn(context: MoveContext, url: string): Promise<Moved> {
   const source = isTrial ? copy : paths.database
   const tables = await unchanged(async () => {
     try {
-      await (isTrial ? copyForTrial(paths.database, copy) : migrateOwn(paths, clock))
+      await (isTrial ? copyForTrial(paths, copy) : migrateOwn(paths, clock))
       checkIntegrity(source)
       return await moveIntoPostgres(recordMove(context, url, source, 'into'))
     } finally {
@@ -104,14 +106,16 @@ async function moveIn(context: MoveContext, url: string): Promise<Moved> {
 }
 
 /** Opening it migrates an older schema, and records lost commits. */
-async function migrateOwn({ auditKey: keyFile, auditHead: headFile, database: file }: HomePaths, clock: Clock) {
-  const opened = await openSqliteStore({ file, clock, audit: { keyFile, headFile, newKey: newSecret } })
+async function migrateOwn(paths: HomePaths, clock: Clock) {
+  const { auditKey: keyFile, auditHead: headFile, database: file } = paths
+  const roots = placesOf(noteRoot(paths))
+  const opened = await openSqliteStore({ file, roots, clock, audit: { keyFile, headFile, newKey: newSecret } })
   await opened.close()
 }
 
-async function copyForTrial(database: string, copy: string): Promise<void> {
-  if (existsSync(database)) await copyDatabase(database, copy)
-  upgradeCopy(copy)
+async function copyForTrial(paths: HomePaths, copy: string): Promise<void> {
+  if (existsSync(paths.database)) await copyDatabase(paths.database, copy)
+  upgradeCopy(copy, placesOf(noteRoot(paths)))
 }
 
 async function moveOut(context: MoveContext, url: string): Promise<Moved> {
@@ -155,7 +159,7 @@ function recordMove(context: MoveContext, url: string, file: string, way: 'into'
   const { paths, clock, isTrial, tell } = context
   const home = homeId(paths.root)
   return {
-    ...{ url, file, isTrial, convert: rowsOfHome(home, way), onCopied: () => tell('comparing') },
+    ...{ url, file, isTrial, convert: rowsOfHome(home, noteRoot(paths), way), onCopied: () => tell('comparing') },
     mark: { home, folder: paths.root, host: hostname(), at: iso(clock.now()) },
   }
 }

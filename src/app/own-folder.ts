@@ -5,7 +5,7 @@ import { relative, sep } from 'node:path'
 import type { HomePaths } from '../home.ts'
 
 /** Workspaces are written by agents, and agents' folders by people. */
-const WATCHABLE: readonly (keyof HomePaths)[] = ['workspaces', 'agents', 'root']
+const WATCHABLE: readonly (keyof HomePaths)[] = ['workspaces', 'agents', 'root', 'named']
 
 /** `path`: a real path. Folders that people add to the home are not the program's own. */
 export function isOwnFolder(home: HomePaths): (path: string) => boolean {

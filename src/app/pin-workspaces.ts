@@ -5,11 +5,12 @@
 
 import { readdirSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { resolve } from 'node:path'
 import type { WorkspacePin } from '../domain/session.ts'
 import type { PluginHost } from '../ports/plugin.ts'
 import { homeSetting } from '../ports/store/queue.ts'
 import type { Batch, Op, Store } from '../ports/store.ts'
+import { pathBelow } from '../ports/stored-paths.ts'
 import { homeId } from './home-id.ts'
 
 interface PinOptions {
@@ -77,13 +78,6 @@ export function pinWorkspaces(store: Store, pinOf: PinOf): Store {
       return outcomes
     },
   }
-}
-
-/** The path below a folder, with slashes; undefined if it is not below it. */
-function pathBelow(folder: string, path: string): string | undefined {
-  const below = relative(folder, path)
-  const isOutside = below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below)
-  return isOutside ? undefined : below.split(sep).join('/')
 }
 
 function isEmpty(folder: string): boolean {

@@ -46,6 +46,7 @@ import type { Secrets } from '../ports/secrets.ts'
 import type { Source, Sources } from '../ports/source.ts'
 import type { StopRule } from '../ports/stop-rule.ts'
 import type { Store } from '../ports/store.ts'
+import type { StoredPaths } from '../ports/stored-paths.ts'
 import type { AnyTool } from '../ports/tool.ts'
 import type { RedactingStream } from '../secrets/redactor.ts'
 import type { RedactedRecords } from '../trace/redacted-records.ts'
@@ -102,6 +103,8 @@ declare module '../ports/plugin.ts' {
     readonly storeClock: StoreClock
     readonly ids: Ids
     readonly home: HomePaths
+    /** How records name paths of the home. */
+    readonly storedPaths: StoredPaths
     readonly config: ConfigService
     readonly secrets: SecretService
     readonly log: Pick<Log, 'write'>

@@ -19,6 +19,9 @@ import { freshFolder } from '../support/open-app.ts'
 import { openPostgres, WITHOUT_POSTGRES } from '../support/postgres.ts'
 import { createSharedHome, startRole } from '../support/shared-homes.ts'
 
+/** Tables with paths or names of homes, which a store of several homes does not name as the home's own store does. */
+const NAMED_DIFFERENTLY = new Set(['projections', 'sessions', 'labels', 'undos', 'outbox'])
+
 describe('store move', { skip: WITHOUT_POSTGRES }, async () => {
   const server = await openPostgres({ after }, { fsync: 'off' })
 
@@ -53,10 +56,8 @@ describe('store move', { skip: WITHOUT_POSTGRES }, async () => {
     const back = await moveStore(home, 'sqlite')
     assert.deepEqual({ exit: back.exit, action: back.action, to: back.to }, { exit: 0, action: 'moved', to: 'sqlite' })
     assert.deepEqual(rowsOfHome(home), before)
-    assert.deepEqual(
-      back.tables.filter(({ table }) => table !== 'projections'),
-      into.tables.filter(({ table }) => table !== 'projections'),
-    )
+    const isSameInBoth = ({ table }: { readonly table: string }): boolean => !NAMED_DIFFERENTLY.has(table)
+    assert.deepEqual(back.tables.filter(isSameInBoth), into.tables.filter(isSameInBoth))
     assert.match(configOf(home), /^store: sqlite # where the records are$/m)
   })
 

@@ -6,6 +6,7 @@ import { globSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createApp } from '../../src/app.ts'
+import type { NotIncluded } from '../../src/domain/not-included.ts'
 import { tirelessJson } from './command-line.ts'
 import { freshFolder } from './open-app.ts'
 
@@ -13,6 +14,8 @@ export interface Backup {
   readonly dir: string
   readonly files: number
   readonly skipped: readonly string[]
+  readonly parts: readonly { readonly name: string; readonly files: number; readonly bytes: number }[]
+  readonly not_included: readonly NotIncluded[]
   readonly notes: readonly string[]
 }
 

@@ -3,19 +3,21 @@
 import { chmod, readdir, realpath, rm } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
+import type { NotIncluded } from '../../domain/not-included.ts'
 import { createFolders } from '../../ports/create-folders.ts'
-import { copyTree, hashFile, syncFolders } from './copy-tree.ts'
+import { type CopyOptions, copyTree, hashFile, syncFolders } from './copy-tree.ts'
 import { writeBackupManifest } from './manifest.ts'
+import { createMeasure } from './measure.ts'
 
-interface BackupOptions {
+interface BackupOptions extends CopyOptions {
   /** The home folder. */
   readonly root: string
   /** Name of the database file in the home. */
   readonly database: string
   readonly dir: string
   readonly created_at: string
-  /** Names at the top of the home that a backup excludes. */
-  isExcluded(name: string): boolean
+  /** What belongs to the home and is outside of it. */
+  readonly outside: readonly Pick<NotIncluded, 'kind' | 'path'>[]
   copyDatabase(file: string): Promise<{ readonly schema: number }>
 }
 
@@ -24,7 +26,15 @@ interface Backup {
   readonly created_at: string
   readonly files: number
   readonly bytes: number
-  readonly skipped: readonly string[]
+  /** Its files by the first name of their paths. */
+  readonly parts: readonly BackupPart[]
+  readonly not_included: readonly NotIncluded[]
+}
+
+interface BackupPart {
+  readonly name: string
+  readonly files: number
+  readonly bytes: number
 }
 
 /**
@@ -36,18 +46,37 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const dir = await prepareFolder(options.dir, root)
   try {
     const { schema } = await options.copyDatabase(join(dir, database))
-    const copied = await copyTree(root, dir, options.isExcluded)
+    const copied = await copyTree(root, dir, options)
     const files = [{ path: database, ...(await hashFile(join(dir, database))) }, ...copied.files]
-    const { folders, links, skipped } = copied
+    const { folders, links } = copied
+    const not_included = [...copied.notIncluded, ...(await measureOutside(options.outside))].toSorted((a, b) =>
+      a.path < b.path ? -1 : 1,
+    )
     await syncFolders(dir, copied)
-    writeBackupManifest(dir, { schema, created_at, home: root, files, folders, links })
-    return { dir, created_at, files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0), skipped }
+    writeBackupManifest(dir, { schema, created_at, home: root, files, folders, links, not_included })
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+    return { dir, created_at, files: files.length, bytes, parts: partsOf(files), not_included }
   } catch (thrown) {
     for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true, force: true })
     if (thrown instanceof TirelessError && thrown.code !== 'not_written') throw thrown
     const [what, fix] = ['the backup cannot be written', 'free disk space, or choose another folder']
     throw new TirelessError('store_failed', { what, where: dir, got: String(thrown), fix }, { cause: thrown })
   }
+}
+
+function partsOf(files: readonly { readonly path: string; readonly bytes: number }[]): readonly BackupPart[] {
+  const byName = Map.groupBy(files, ({ path }) => path.split('/')[0] ?? '')
+  const parts = [...byName].map(([name, own]) => {
+    return { name, files: own.length, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) }
+  })
+  return parts.toSorted((a, b) => b.bytes - a.bytes)
+}
+
+async function measureOutside(outside: BackupOptions['outside']): Promise<readonly NotIncluded[]> {
+  const measure = createMeasure()
+  const measured: NotIncluded[] = []
+  for (const { kind, path } of outside) measured.push({ kind, path, target: null, ...(await measure(path)) })
+  return measured
 }
 
 async function prepareFolder(requested: string, root: string): Promise<string> {

@@ -1,58 +1,125 @@
-/** Copies folders and hashes the files while copying. Links are copied as links, never followed. */
+/**
+ * Copies folders and hashes the files while copying. Links are copied as links; one that leads out of the tree is
+ * named, or followed on request.
+ */
 
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { chmod, lstat, mkdir, open, readdir, readlink, symlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod, lstat, mkdir, open, readdir, readFile, readlink, realpath, symlink } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { NotIncluded } from '../../domain/not-included.ts'
+import { pathBelow } from '../../ports/stored-paths.ts'
 import { type BackupContents, syncPath } from './manifest.ts'
+import { createMeasure } from './measure.ts'
 
 /** Number of files copied at the same time. With many small files, most of the time is spent waiting for the disk. */
 const PARALLEL_FILES = 16
 
 interface CopiedTree extends BackupContents {
-  readonly skipped: readonly string[]
+  readonly notIncluded: readonly NotIncluded[]
 }
 
-/** Contract: leaves out files that disappear during the copy; `skipped` names entries that could not be copied. */
-export async function copyTree(from: string, to: string, isLeftOut: (name: string) => boolean): Promise<CopiedTree> {
-  const copied = { files: [], folders: [], links: [], skipped: [] } as {
+export interface CopyOptions {
+  /** Whether a path is copied; `leave_out`: without a word, because it is made again; a kind: it is named. */
+  ruleOf(path: string): 'copy' | 'leave_out' | NotIncluded['kind']
+  /** For a link that leads out of the tree; `name`: it is copied as a link; `follow`: its content is copied instead. */
+  linkRule(path: string, target: string): 'keep' | 'name' | 'follow'
+}
+
+/** A file or folder of the copy: `path` below the copy, and where it is copied from. */
+interface Source {
+  readonly path: string
+  readonly from: string
+}
+
+/** Contract: leaves out files that disappear during the copy; `notIncluded` names all else that is not in the copy. */
+export async function copyTree(root: string, to: string, options: CopyOptions): Promise<CopiedTree> {
+  const copied = { files: [], folders: [], links: [], notIncluded: [] } as {
     -readonly [K in keyof CopiedTree]: CopiedTree[K][number][]
   }
-  const files: { path: string; mode: number }[] = []
+  const files: (Source & { readonly mode: number })[] = []
+  const measure = createMeasure()
+  const realRoot = await realpath(root)
+  const followed = new Set<string>()
 
-  async function visit(path: string): Promise<void> {
-    const stat = await lstat(join(from, path))
-    const mode = stat.mode & 0o777
-    if (stat.isFile()) files.push({ path, mode })
-    else if (stat.isSymbolicLink()) {
-      const target = await readlink(join(from, path))
-      await symlink(target, join(to, path))
-      copied.links.push({ path, target })
-      if (!path.includes('/')) copied.skipped.push(`${path}: a link; its target is not backed up`)
-    } else if (stat.isDirectory()) {
-      const names = await readdir(join(from, path))
-      await mkdir(join(to, path), { mode: 0o700 })
-      copied.folders.push({ path, mode })
-      for (const name of names) await skipUnreadable(`${path}/${name}`, visit)
-    } else copied.skipped.push(`${path}: not a file, folder or link`)
+  const nameMissing = async (kind: NotIncluded['kind'], path: string, at: string, target: string | null = null) => {
+    copied.notIncluded.push({ kind, path, target, ...(await measure(at)) })
   }
-  async function skipUnreadable(path: string, work: (path: string) => Promise<void>): Promise<void> {
+
+  /** An empty folder is no loss. */
+  async function nameLeftOut(kind: NotIncluded['kind'], path: string, from: string): Promise<void> {
+    const size = await measure(from)
+    if (size.bytes !== 0) copied.notIncluded.push({ kind, path, target: null, ...size })
+  }
+
+  async function visit({ path, from }: Source): Promise<void> {
+    const rule = options.ruleOf(path)
+    if (rule === 'leave_out') return
+    if (rule !== 'copy') return nameLeftOut(rule, path, from)
+    const found = await lstat(from)
+    const mode = found.mode & 0o777
+    if (found.isFile()) {
+      files.push({ path, from, mode })
+      const repository = path.endsWith('/.git') ? await repositoryOf(from) : undefined
+      if (repository !== undefined && pathBelow(realRoot, repository) === undefined)
+        await nameMissing('repository', path, repository, repository)
+    } else if (found.isSymbolicLink()) await visitLink({ path, from })
+    else if (found.isDirectory()) await visitFolder({ path, from }, mode)
+    else copied.notIncluded.push({ kind: 'special', path, target: null, bytes: null, at_least: false })
+  }
+
+  async function visitFolder({ path, from }: Source, mode: number): Promise<void> {
+    const names = await readdir(from)
+    await mkdir(join(to, path), { mode: 0o700 })
+    copied.folders.push({ path, mode })
+    for (const name of names) await skipUnreadable(visit, { path: `${path}/${name}`, from: join(from, name) })
+  }
+
+  async function visitLink({ path, from }: Source): Promise<void> {
+    const target = await readlink(from)
+    const place = resolve(dirname(from), target)
+    const real = await realpath(place).catch(() => place)
+    const isOutside = pathBelow(realRoot, real) === undefined && pathBelow(root, real) === undefined
+    const rule = isOutside ? options.linkRule(path, real) : 'keep'
+    if (rule === 'follow' && !followed.has(real) && (await isApart(real))) {
+      followed.add(real)
+      return visit({ path, from: real })
+    }
+    if (rule !== 'keep') await nameMissing('link', path, real, target)
+    await symlink(target, join(to, path))
+    copied.links.push({ path, target })
+  }
+
+  /** Whether the target exists, and contains neither the tree nor its copy. */
+  async function isApart(target: string): Promise<boolean> {
+    const exists = await lstat(target).catch(() => undefined)
+    return exists !== undefined && [realRoot, to].every((folder) => pathBelow(target, folder) === undefined)
+  }
+
+  async function skipUnreadable<T extends Source>(work: (source: T) => Promise<void>, source: T): Promise<void> {
     try {
-      await work(path)
+      await work(source)
     } catch (thrown) {
       const code = codeOf(thrown)
-      if (code === 'EACCES' || code === 'EPERM') copied.skipped.push(`${path}: no permission to read`)
+      if (code === 'EACCES' || code === 'EPERM') await nameMissing('unreadable', source.path, source.from)
       else if (code !== 'ENOENT') throw thrown
     }
   }
 
-  for (const name of await readdir(from)) if (!isLeftOut(name)) await skipUnreadable(name, visit)
-  await runInParallel(files, ({ path, mode }) =>
-    skipUnreadable(path, async () => {
-      copied.files.push({ path, mode, ...(await copyFile(join(from, path), join(to, path))) })
-    }),
+  for (const name of await readdir(root)) await skipUnreadable(visit, { path: name, from: join(root, name) })
+  await runInParallel(files, (file) =>
+    skipUnreadable(async ({ path, from, mode }) => {
+      copied.files.push({ path, mode, ...(await copyFile(from, join(to, path))) })
+    }, file),
   )
   return copied
+}
+
+/** The repository of a git work tree, by the file `.git` in it. */
+async function repositoryOf(file: string): Promise<string | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const [, target] = /^gitdir: (.+?)\s*$/.exec(text) ?? []
+  return target === undefined ? undefined : resolve(dirname(file), target)
 }
 
 /** Error codes about the source file; any other error is about the target folder. */

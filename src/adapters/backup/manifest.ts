@@ -5,6 +5,7 @@ import { join, posix } from 'node:path'
 import { z } from 'zod'
 import { describeMismatch } from '../../domain/describe-issues.ts'
 import { TirelessError } from '../../domain/error.ts'
+import { NOT_INCLUDED_KINDS } from '../../domain/not-included.ts'
 import { replaceFile } from '../../files/whole-files.ts'
 
 const BACKUP_MANIFEST = 'manifest.json'
@@ -27,6 +28,18 @@ const manifestShape = z.object({
   files: z.array(z.object({ path, mode, bytes: z.int().nonnegative(), sha256: z.string() })),
   folders: z.array(z.object({ path, mode })),
   links: z.array(z.object({ path, target: z.string() })),
+  /** Absent in backups of earlier versions, which did not say. */
+  not_included: z
+    .array(
+      z.object({
+        kind: z.enum(NOT_INCLUDED_KINDS),
+        path: z.string(),
+        target: z.string().nullable(),
+        bytes: z.int().nonnegative().nullable(),
+        at_least: z.boolean(),
+      }),
+    )
+    .default([]),
 })
 
 export type BackupManifest = Readonly<z.output<typeof manifestShape>>

@@ -11,6 +11,8 @@ import { lstatSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
+import type { NotIncluded } from '../../domain/not-included.ts'
+import { pathBelow } from '../../ports/stored-paths.ts'
 import { copyManifestFiles } from './copy-tree.ts'
 import { type BackupManifest, readBackupManifest, syncPath, writeJson } from './manifest.ts'
 
@@ -44,6 +46,7 @@ interface RestoreResult {
   readonly files: number
   readonly before: string | null
   readonly notes: readonly string[]
+  readonly not_included: readonly NotIncluded[]
 }
 
 interface Note extends RestoreResult {
@@ -72,21 +75,22 @@ async function prepare(options: RestoreOptions, manifest: BackupManifest): Promi
   const { root, dir, staging } = options
   checkManifest(manifest, options)
   await mkdir(staging, { mode: 0o700 })
-  const problems = await copyManifestFiles(dir, staging, manifest)
+  const links = manifest.links.map((link) => ({ ...link, target: targetIn(root, manifest.home, link.target) }))
+  const problems = await copyManifestFiles(dir, staging, { ...manifest, links })
   if (problems.length > 0) throw damagedBackup(dir, problems)
   const notes = options.adopt(staging, manifest.home)
   const isKept = (name: string): boolean =>
-    options.isUntouched(name) ||
-    (options.isKeptUnlessReplaced(name) && !manifest.files.some(({ path }) => path === name))
+    options.isUntouched(name) || (options.isKeptUnlessReplaced(name) && !isInBackup(manifest, name))
   const moved = (await listContents(root)).filter((name) => !isKept(name))
   const before = moved.length === 0 ? null : unusedName(join(root, `${options.asidePrefix}${options.now}`))
-  return { from: dir, created_at: manifest.created_at, files: manifest.files.length, before, moved, notes }
+  const { created_at, files, not_included } = manifest
+  return { from: dir, created_at, files: files.length, before, moved, notes, not_included }
 }
 
 /** Does the moves of the note that are not done yet. All old content moves aside before any new content moves in. */
 async function finish({ root, staging, noteFile: note }: RestoreOptions): Promise<RestoreResult> {
-  const { moved, notes = [], ...rest } = JSON.parse(await readFile(note, 'utf8')) as Note
-  const restored = { ...rest, notes }
+  const { moved, notes = [], not_included = [], ...rest } = JSON.parse(await readFile(note, 'utf8')) as Note
+  const restored = { ...rest, notes, not_included }
   const { before } = restored
   if (before !== null) {
     await mkdir(before, { recursive: true, mode: 0o700 })
@@ -105,13 +109,22 @@ async function finish({ root, staging, noteFile: note }: RestoreOptions): Promis
   return restored
 }
 
+/** A link with an absolute path of the home that was backed up leads to the same place of this one. */
+function targetIn(root: string, original: string, target: string): string {
+  const below = pathBelow(original, target)
+  return below === undefined ? target : join(root, below)
+}
+
+const isInBackup = ({ files, folders, links }: BackupManifest, name: string): boolean =>
+  [...files, ...folders, ...links].some(({ path }) => path === name)
+
 function checkManifest(
   { files, folders, links }: BackupManifest,
-  { dir, database, isUntouched: staysPut }: RestoreOptions,
+  { dir, database, isUntouched }: RestoreOptions,
 ): void {
   const problems = [...files, ...folders, ...links]
     .map(({ path }) => path)
-    .filter((path) => staysPut(path.split('/')[0] ?? ''))
+    .filter((path) => isUntouched(path.split('/')[0] ?? ''))
     .map((path) => `${path} does not belong in a backup`)
   if (!files.some(({ path }) => path === database)) problems.push(`${database} is missing`)
   if (problems.length > 0) throw damagedBackup(dir, problems)

@@ -10,6 +10,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { editDistance } from '../../domain/edit-distance.ts'
 import { TirelessError } from '../../domain/error.ts'
 import { createFolders } from '../../ports/create-folders.ts'
+import type { StoredPaths } from '../../ports/stored-paths.ts'
 import { createGit, type GitSandbox } from './git.ts'
 import { locateWorkTree, type WorkTree } from './repository/git-folder.ts'
 import type { BindMount } from './sandbox/bubblewrap-command-line.ts'
@@ -95,14 +96,17 @@ async function addWorktree(tree: WorkTree, own: string, host: GitSandbox): Promi
 /** The only folders of the home that agents may work in. */
 const SHARED = /^(inbox|workspaces[\\/][^\\/]+)([\\/]|$)/
 
-/** `wanted`: the folder that the agent's configuration names, relative to the home; null if it names none. */
+/**
+ * `wanted`: the folder that the agent's configuration names, relative to the home; null if it names none. An absolute
+ * path of a former place of the home means the same folder of this one.
+ */
 export function createAgentWorkspacePreparer(
-  homeRoot: string,
+  { root: homeRoot, fromEarlier }: StoredPaths,
   prepare: (sessionId: string, wanted?: string) => Promise<PreparedWorkspace>,
 ): (sessionId: string, wanted: string | null) => Promise<PreparedWorkspace> {
   return async (sessionId, wanted) => {
     if (wanted === null) return prepare(sessionId)
-    const folder = resolve(homeRoot, wanted)
+    const folder = fromEarlier(resolve(homeRoot, wanted))
     if (!isInside(folder, homeRoot)) return prepare(sessionId, folder)
     if (SHARED.test(relative(homeRoot, folder))) return { path: await realFolder(folder) }
     throw refused(folder, 'agents do not work in this part of the home', 'name inbox, or workspaces/<name>')

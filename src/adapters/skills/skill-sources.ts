@@ -3,6 +3,7 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { TirelessError } from '../../domain/error.ts'
+import type { StoredPaths } from '../../ports/stored-paths.ts'
 
 export const AGENTS_MD = 'AGENTS.md'
 
@@ -22,6 +23,8 @@ export interface SkillSource {
 }
 
 export interface SkillFolders {
+  /** How approvals name workspaces. */
+  readonly paths: StoredPaths
   readonly home: string
   readonly agents: string
 }
@@ -29,10 +32,16 @@ export interface SkillFolders {
 const WORKSPACE_PREFIX = 'workspace '
 
 /** A linked git work tree shares the approval of its main work tree, while AGENTS.md is the same. */
-export async function workspaceSource(folder: string): Promise<SkillSource> {
+export async function workspaceSource(folder: string, paths: StoredPaths): Promise<SkillSource> {
   const pointer = await readFile(join(folder, '.git'), 'utf8').catch(() => '')
   const origin = /^gitdir: (.+)[\\/]\.git[\\/]worktrees[\\/][^\\/]+\s*$/.exec(pointer)?.[1]
-  return { key: `${WORKSPACE_PREFIX}${origin ?? folder}`, folder, agent: null, workspace: folder }
+  return { key: WORKSPACE_PREFIX + paths.toStored(origin ?? folder), folder, agent: null, workspace: folder }
+}
+
+/** Contract: pure; the key as it is now, of one that a version before stored with an absolute path of the home. */
+export function currentKey(key: string, paths: StoredPaths): string {
+  if (!key.startsWith(WORKSPACE_PREFIX)) return key
+  return WORKSPACE_PREFIX + paths.toStored(paths.fromEarlier(key.slice(WORKSPACE_PREFIX.length)))
 }
 
 export const describeSource = ({ agent, workspace, folder }: SkillSource): string =>
@@ -83,7 +92,7 @@ export async function findSource(folders: SkillFolders, { name, agent, workspace
   if (workspace !== undefined) {
     if (name !== undefined && name !== AGENTS_MD)
       throw new TirelessError('usage', { what: 'in a workspace, only AGENTS.md can be approved', got: name })
-    return workspaceSource(await realpath(workspace).catch(() => workspace))
+    return workspaceSource(await realpath(workspace).catch(() => workspace), folders.paths)
   }
   const all = (await sourcesIn(folders)).filter(
     (source) => basename(source.folder) === name && (agent === undefined || source.agent === agent),
@@ -107,12 +116,13 @@ export async function findSource(folders: SkillFolders, { name, agent, workspace
 export async function workspacesWithInstructions(
   workspaces: readonly string[],
   approvedKeys: readonly string[],
+  paths: StoredPaths,
 ): Promise<readonly SkillSource[]> {
   const realPaths = await Promise.all(workspaces.map((path) => realpath(path).catch(() => undefined)))
   const approved = approvedKeys.flatMap((key) =>
-    key.startsWith(WORKSPACE_PREFIX) ? [key.slice(WORKSPACE_PREFIX.length)] : [],
+    key.startsWith(WORKSPACE_PREFIX) ? [paths.fromStored(key.slice(WORKSPACE_PREFIX.length))] : [],
   )
   const folders = [...new Set([...realPaths, ...approved])].filter((path) => path !== undefined)
   const found = await Promise.all(folders.map(async (path) => ((await hasInstructions(path)) ? [path] : [])))
-  return Promise.all(found.flat().map(workspaceSource))
+  return Promise.all(found.flat().map((folder) => workspaceSource(folder, paths)))
 }

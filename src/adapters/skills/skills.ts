@@ -18,6 +18,7 @@ import { decodeUtf8, scanSkill } from './scan-skill.ts'
 import { readSkillFile, readSkillFolder, type SkillContents, type SkillFile } from './skill-files.ts'
 import {
   AGENTS_MD,
+  currentKey,
   describeSource,
   findSource,
   type SkillFolders,
@@ -93,7 +94,7 @@ class ApprovedSkills implements ManagedSkills {
     const pins = await this.#readPins()
     const sources = [
       ...(await sourcesIn(this.#options)),
-      ...(await workspacesWithInstructions(workspaces, Object.keys(pins))),
+      ...(await workspacesWithInstructions(workspaces, Object.keys(pins), this.#options.paths)),
     ]
     return Promise.all(sources.map(async (source) => (await this.#inspect(source, pins)).skill))
   }
@@ -203,7 +204,8 @@ class ApprovedSkills implements ManagedSkills {
   /** If the stored approvals are unreadable, no skill counts as approved. */
   async #readPins(): Promise<Pins> {
     const pins = await fallbackIfUnreadable(this.#options.store.setting(PINS), null)
-    return (typeof pins === 'object' && pins !== null ? pins : {}) as unknown as Pins
+    const known = (typeof pins === 'object' && pins !== null ? pins : {}) as unknown as Pins
+    return Object.fromEntries(Object.entries(known).map(([key, pin]) => [currentKey(key, this.#options.paths), pin]))
   }
 
   /** A skill of the agent hides a shared skill of the same name. */
@@ -222,7 +224,7 @@ class ApprovedSkills implements ManagedSkills {
   async #instructionsIn(workspace: string): Promise<string | null> {
     const folder = await realpath(workspace).catch(() => undefined)
     if (folder === undefined) return null
-    const source = await workspaceSource(folder)
+    const source = await workspaceSource(folder, this.#options.paths)
     const pins = await this.#readPins()
     if (!Object.hasOwn(pins, source.key)) return null
     const { skill, files } = await this.#inspect(source, pins)

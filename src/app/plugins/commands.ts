@@ -8,6 +8,7 @@ export function commands(): Plugin {
     name: 'commands',
     needs: [
       'home',
+      'storedPaths',
       'config',
       'clock',
       'storeClock',

@@ -9,7 +9,7 @@ import { workspacePreparer } from '../prepare-workspace.ts'
 export function conversation(): Plugin {
   return definePlugin({
     name: 'conversation',
-    needs: ['home', 'config', 'clock', 'ids', 'store', 'sandbox', 'tools'],
+    needs: ['home', 'storedPaths', 'config', 'clock', 'ids', 'store', 'sandbox', 'tools'],
     setup(host) {
       const router = createMessageRouter({
         ...{ store: host.get('store'), clock: host.get('clock'), ids: host.get('ids') },

@@ -26,7 +26,7 @@ export function engine(): Plugin {
     name: 'engine',
     needs: [
       ...(['clock', 'ids', 'home', 'config', 'store', 'models', 'envs', 'events', 'log'] as const),
-      ...(['secrets', 'skills', 'mcp'] as const),
+      ...(['secrets', 'skills', 'mcp', 'storedPaths'] as const),
       ...(['tools', 'critics', 'gates', 'behaviours', 'hooks', 'parsers', 'memories'] as const),
       ...(['recoveryRules', 'stopRules'] as const),
     ],
@@ -119,6 +119,7 @@ function workspaceSnapshots(host: PluginHost): Snapshots {
   const log = host.get('log')
   return createWorkspaceSnapshots({
     folder: join(host.get('home').versions, 'workspaces.git'),
+    paths: host.get('storedPaths'),
     // File times come from the system clock.
     clock: systemClock,
     warn: (message, about) => log.write('warn', 'no snapshot of the workspace', { message, ...about }),

@@ -13,7 +13,20 @@ import { workspacePreparer } from '../prepare-workspace.ts'
 export function residents(): Plugin {
   return definePlugin({
     name: 'residents',
-    needs: ['home', 'config', 'clock', 'ids', 'store', 'bell', 'log', 'sandbox', 'notifier', 'queue', 'leadership'],
+    needs: [
+      'home',
+      'storedPaths',
+      'config',
+      'clock',
+      'ids',
+      'store',
+      'bell',
+      'log',
+      'sandbox',
+      'notifier',
+      'queue',
+      'leadership',
+    ],
     provides: ['bus', 'residents'],
     setup(host) {
       const [config, log, notifier] = [host.get('config'), host.get('log'), host.get('notifier')]

@@ -8,13 +8,14 @@ import { definePlugin, type Plugin } from '../../ports/plugin.ts'
 export function skills(): Plugin {
   return definePlugin({
     name: 'skills',
-    needs: ['home', 'clock', 'store', 'tools'],
+    needs: ['home', 'storedPaths', 'clock', 'store', 'tools'],
     provides: ['skills'],
     setup(host) {
       const { root: home, agents } = host.get('home')
       const made = createSkills({
         home,
         agents,
+        paths: host.get('storedPaths'),
         shipped: [SHIPPED_AGENTS],
         store: host.get('store'),
         clock: host.get('clock'),

@@ -13,9 +13,11 @@ import { createWakeSignal, ringOnCommit } from '../../kernel/queue/wake-signal.t
 import { createOwnerNeeds } from '../../ports/needs.ts'
 import { definePlugin, type Plugin, type PluginHost } from '../../ports/plugin.ts'
 import { fallbackIfUnreadable, isSharedStore, type Store } from '../../ports/store.ts'
-import { homeId } from '../home-id.ts'
+import { placesOf } from '../../ports/stored-paths.ts'
+import { homeId, readHomeId } from '../home-id.ts'
 import { pathAside } from '../move-store.ts'
 import { pinHere, pinWorkspaces } from '../pin-workspaces.ts'
+import { withOwnPaths, withRelativePaths } from '../store-paths.ts'
 import { withErrorLog, withRedaction, withSemanticRecall } from '../store-wrappers.ts'
 
 interface Opening {
@@ -29,14 +31,18 @@ export function store(opening: Opening): Plugin {
   return definePlugin({
     name: 'store',
     // The configuration is loaded before the store opens: nothing is written if it is invalid.
-    needs: ['home', 'config', 'clock', 'storeClock', 'ids', 'log', 'secrets', 'embedders'],
+    needs: ['home', 'storedPaths', 'config', 'clock', 'storeClock', 'ids', 'log', 'secrets', 'embedders'],
     provides: ['store', 'needs', 'bell', 'leadership'],
     async setup(host) {
       const bell = createWakeSignal()
       const database = await host.get('storeClock').follow(await openDatabase(host, opening))
       const lost = (await fallbackIfUnreadable(database.setting(LOST_COMMITS), null)) as LostCommits | null
       if (lost !== null) host.get('log').write('error', 'acknowledged commits missing', { message: describeLoss(lost) })
-      const hidden = withRedaction(withSemanticRecall(database, host.get('embedders')), host.get('secrets').hide)
+      const paths = host.get('storedPaths')
+      const placed = isSharedStore(database)
+        ? withOwnPaths(database, paths, homeId(paths.root))
+        : withRelativePaths(database, paths)
+      const hidden = withRedaction(withSemanticRecall(placed, host.get('embedders')), host.get('secrets').hide)
       const leadership = new Leadership(host.get('config').loaded.config.kernel.id)
       const fenced = isSharedStore(database) ? pinWorkspaces(fenceLeader(hidden, leadership), pinHere(host)) : hidden
       opened = ringOnCommit(withErrorLog(fenced, host.get('log')), bell)
@@ -52,14 +58,16 @@ export function store(opening: Opening): Plugin {
 
 /** The database that the configuration names. The driver of PostgreSQL is loaded only if it is used. */
 async function openDatabase(host: PluginHost, { onAway, stop }: Opening): Promise<Store> {
-  const paths = host.get('home')
+  const [paths, storedPaths] = [host.get('home'), host.get('storedPaths')]
   const { database, auditKey: keyFile, auditHead: headFile } = paths
   const [clock, audit] = [host.get('clock'), { keyFile, headFile, newKey: newSecret }]
   const { store: address } = host.get('config').loaded.config
-  if (address === 'sqlite') return openSqliteStore({ file: database, clock, audit })
+  if (address === 'sqlite') return openSqliteStore({ file: database, roots: placesOf(storedPaths), clock, audit })
   const { openPostgresStore } = await import('../../adapters/stores/postgres/store.ts')
   const completeMoveIn = () => setDatabaseAside(database, pathAside(paths, clock))
-  const home = { id: homeId(paths.root), completeMoveIn }
+  const id = homeId(paths.root)
+  const hasTwinAt = (root: string): boolean => readHomeId(root) === id
+  const home = { id, completeMoveIn, paths: storedPaths, hasTwinAt }
   const waiting = onAway ? { onAway: reportAbsence(host, onAway), stop } : {}
   return openPostgresStore({ url: address, clock, audit, writerId: newSecret(), home, ...waiting })
 }

@@ -52,7 +52,7 @@ export function tools(parts: RunParts): Plugin {
   let limits: CommandLimits | undefined
   return definePlugin({
     name: 'tools',
-    needs: ['clock', 'home', 'config', 'store', 'egress', 'log', 'secrets'],
+    needs: ['clock', 'home', 'storedPaths', 'config', 'store', 'egress', 'log', 'secrets'],
     provides: ['envs', 'sandbox', 'tools', 'behaviours', ...PART_REGISTRIES],
     async setup(host) {
       const config = host.get('config')
@@ -68,7 +68,7 @@ export function tools(parts: RunParts): Plugin {
         ...{ callsDir: host.get('home').calls, clock, env: sandboxes.env },
         ...{ launcher: sandboxes.commands?.launcher, git: sandbox.git, limits },
         copiesDir: host.get('home').copies,
-        findCommandHome: (root) => makeCommandHome(host.get('home').sandbox, root),
+        findCommandHome: (root) => makeCommandHome(host.get('home').sandbox, root, host.get('storedPaths')),
       })
       host.provide('envs', withEnvKinds(workspaceEnvs, host.get('envKinds').all, clock))
       const toolRegistry = createToolRegistry(host, sandboxes, parts.tools ?? [])
@@ -94,7 +94,7 @@ function createSandboxes(host: PluginHost): Sandboxes {
   const { root, sandbox: folder } = host.get('home')
   const env = environment()
   // Processes follow real time, so the sandbox uses the system clock, not the injected one.
-  const options = { folder, hidden: [root], env, clock: systemClock }
+  const options = { folder, hidden: [root], env, clock: systemClock, paths: host.get('storedPaths') }
   const commands = createConfiguredSandbox(config, options)
   if (!commands) return { commands, servers: undefined, commandsIn: 'machine', env }
   return config.sandbox_image === null
@@ -106,7 +106,10 @@ function createSandboxes(host: PluginHost): Sandboxes {
 async function removeLeftFiles(host: PluginHost, { commands }: Sandboxes): Promise<readonly string[]> {
   const home = host.get('home')
   const cleanUp = (callsDir: string): Promise<readonly string[]> =>
-    cleanUpAfterCrash({ callsDir, folder: home.sandbox, clock: systemClock, end: commands?.launcher.end })
+    cleanUpAfterCrash({
+      ...{ callsDir, folder: home.sandbox, paths: host.get('storedPaths') },
+      ...{ clock: systemClock, end: commands?.launcher.end },
+    })
   const swept = [...(await cleanUp(home.calls)), ...(await cleanUp(startRecordsFolder(home)))]
   for (const line of swept) host.get('log').write('warn', 'file removed after a crash', { line })
   // A killed process may have left the browser's folder and copies of workspaces behind.

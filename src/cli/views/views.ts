@@ -13,6 +13,7 @@ import {
   renderTools,
 } from './agents.ts'
 import { renderAnswered, renderApproval, renderApprovals } from './approvals.ts'
+import { renderBackup, renderRestored } from './backups.ts'
 import { renderChannels } from './channels.ts'
 import { renderCycle, renderRecordedCycle } from './cycles.ts'
 import { renderInit } from './init.ts'
@@ -155,6 +156,8 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'sources list': renderSources,
   'notices list': ({ items }) => formatTable(items, ['ts', 'kind', 'channel', 'status', 'attempts', 'error', 'text']),
   undo: renderUndo,
+  backup: renderBackup,
+  restore: renderRestored,
   'workspace list': renderWorkspaces,
   'workspace show': renderWorkspace,
   'workspace log': renderWorkspaceLog,

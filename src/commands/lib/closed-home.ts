@@ -2,6 +2,7 @@
 
 import type { Json } from '../../domain/json.ts'
 import type { Price } from '../../domain/money.ts'
+import type { NotIncluded } from '../../domain/not-included.ts'
 import type { StopSignals } from '../../engine/advance.ts'
 import type { KernelSettings } from '../../kernel/settings.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -148,14 +149,23 @@ export interface Backups {
   readonly folder: string
   /** Contract: the backups in a folder, newest first; folders that are no backups are left out. */
   list(folder: string): Promise<readonly ListedBackup[]>
-  /** `database`: a function that writes a copy of the database to a file. `secrets`: also copy the file of secrets. */
+  /** `database`: a function that writes a copy of the database to a file. */
   make(
     dir: string,
     database: (file: string) => Promise<{ readonly schema: number }>,
-    secrets: boolean,
+    options: BackupWishes,
   ): Promise<MadeBackup>
   /** Contract: verifies the whole backup before it changes the home; moves existing files aside, deletes none. */
   restore(dir: string): Promise<RestoredBackup>
+}
+
+interface BackupWishes {
+  /** Also copy the file of secrets. */
+  readonly secrets: boolean
+  /** Copy what links of the owner lead to, instead of the links. */
+  readonly followLinks: boolean
+  /** The folders in which sessions work. */
+  readonly workspaces: readonly string[]
 }
 
 interface ListedBackup {
@@ -174,8 +184,9 @@ interface MadeBackup {
   readonly created_at: string
   readonly files: number
   readonly bytes: number
-  /** Paths that are not in the backup, each with the reason. */
-  readonly skipped: readonly string[]
+  /** Its files by the first name of their paths. */
+  readonly parts: readonly { readonly name: string; readonly files: number; readonly bytes: number }[]
+  readonly not_included: readonly NotIncluded[]
 }
 
 interface RestoredBackup {
@@ -185,4 +196,6 @@ interface RestoredBackup {
   /** Folder with the files of the previous home; null if there was none. */
   readonly before: string | null
   readonly notes: readonly string[]
+  /** What the backup says that it lacks. */
+  readonly not_included: readonly NotIncluded[]
 }

@@ -10,6 +10,7 @@ import { join, relative } from 'node:path'
 import { TirelessError } from '../../../domain/error.ts'
 import { replaceFile } from '../../../files/whole-files.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { StoredPaths } from '../../../ports/stored-paths.ts'
 import type { Launch, Launcher, LaunchRequest } from '../host/launcher.ts'
 import type { ProcessTable } from '../host/process-table.ts'
 import { INNER_HOME } from '../sandbox/bubblewrap-command-line.ts'
@@ -34,6 +35,8 @@ interface ContainerOptions {
   readonly env: EngineEnvironment
   readonly clock: Clock
   readonly table?: ProcessTable
+  /** How the home names workspaces; default: by their absolute paths. */
+  readonly paths?: StoredPaths
 }
 
 /** Paths inside the container. */
@@ -119,7 +122,7 @@ function testContainers(
   })
 }
 
-async function launcherIn(engine: ContainerEngine, { image, folder }: ContainerOptions): Promise<Launcher> {
+async function launcherIn(engine: ContainerEngine, { image, folder, paths }: ContainerOptions): Promise<Launcher> {
   const guardOf = createGuards(quarantineFolder(folder), isMountable)
   const bashEnvFile = join(folder, 'container-bash-env')
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -130,7 +133,7 @@ async function launcherIn(engine: ContainerEngine, { image, folder }: ContainerO
     if (typeof network === 'function') throw networkUnavailable()
     const [guard, home] = readOnly
       ? [withoutGuard(readOnly), undefined]
-      : await Promise.all([guardOf({ root, folder: call }), wanted.home ?? makeCommandHome(folder, root)])
+      : await Promise.all([guardOf({ root, folder: call }), wanted.home ?? makeCommandHome(folder, root, paths)])
     const cwd = join(seenAt, relative(root, wanted.cwd))
     const args = containerRunArgs({
       ...{ engine: engine.name, image, name: nameOf(call), label: labelOf(folder), filter, cwd, command, input },

@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { asTirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { PATHS_AS_THEY_ARE, type StoredPaths } from '../../../ports/stored-paths.ts'
 import { outputFile, readReport } from '../host/call-folder.ts'
 import type { Launcher } from '../host/launcher.ts'
 import { type ProcessTable, processTable } from '../host/process-table.ts'
@@ -18,6 +19,8 @@ interface CrashSweepOptions {
   readonly callsDir: string
   /** The home's folder for sandbox files. */
   readonly folder: string
+  /** The home, which may have been moved since the crash; default: none. */
+  readonly paths?: StoredPaths
   readonly clock: Clock
   /** Ends the containers of a call, which are not its child processes. */
   readonly end: Launcher['end']
@@ -29,11 +32,11 @@ interface CrashSweepOptions {
  * Never throws.
  */
 export async function cleanUpAfterCrash(options: CrashSweepOptions): Promise<readonly string[]> {
-  const { callsDir } = options
+  const { callsDir, paths = PATHS_AS_THEY_ARE } = options
   const folders = existsSync(callsDir) ? readdirSync(callsDir).map((name) => join(callsDir, name)) : []
   const lines: string[] = []
   for (const folder of folders.filter((one) => existsSync(guardNoteFile(one)))) {
-    const note = readNote(guardNoteFile(folder))
+    const note = readNote(guardNoteFile(folder), paths)
     try {
       if (note !== undefined && existsSync(note.root)) lines.push(...(await sweepWorkspace(options, folder, note)))
       rmSync(guardNoteFile(folder), { force: true })
@@ -65,9 +68,10 @@ async function endCall({ clock, end, table = processTable() }: CrashSweepOptions
 }
 
 /** Contract: undefined if the crash happened before the note was complete. */
-function readNote(file: string): GuardNote | undefined {
+function readNote(file: string, paths: StoredPaths): GuardNote | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as GuardNote
+    const note = JSON.parse(readFileSync(file, 'utf8')) as GuardNote
+    return { ...note, root: paths.fromEarlier(note.root) }
   } catch {
     return undefined
   }

@@ -2,12 +2,13 @@
 
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { replaceFile } from '../../../files/whole-files.ts'
+import { PATHS_AS_THEY_ARE, placesOf, type StoredPaths } from '../../../ports/stored-paths.ts'
 import { BASH_ENV_TEXT, isExecutableFile, type Launch, type Launcher } from '../host/launcher.ts'
 import { isInside } from '../host/split-path.ts'
 import { type BindMount, bwrapArgs, DEVICES, INNER_HOME, type SandboxLayout } from './bubblewrap-command-line.ts'
@@ -26,6 +27,7 @@ interface LauncherOptions extends Bubblewrap {
   readonly folder: string
   readonly hidden: readonly string[]
   readonly perl?: string | undefined
+  readonly paths?: StoredPaths | undefined
 }
 
 /** The first descriptor that bubblewrap inherits. */
@@ -44,7 +46,7 @@ export async function createSandboxLauncher(options: LauncherOptions): Promise<L
           wanted.program
             ? guardFolders(wanted.program.writable, wanted.folder, guardOf)
             : guardOf({ root, folder: wanted.folder }),
-          wanted.home ?? makeCommandHome(options.folder, root),
+          wanted.home ?? makeCommandHome(options.folder, root, options.paths),
         ])
     const filter = shared.filter === undefined ? [] : [opened.use(await open(shared.filter, 'r'))]
     // Not the machine's /dev/null: a command that runs as root could change its mode.
@@ -154,9 +156,21 @@ async function makeDevices(folder: string): Promise<string | undefined> {
   )
 }
 
-/** Contract: creates the folder that is $HOME for all commands of a workspace. */
-export async function makeCommandHome(folder: string, root: string): Promise<string> {
-  const home = join(folder, 'homes', createHash('sha256').update(root).digest('hex').slice(0, 32))
+/** Contract: creates the folder that is $HOME for all commands of a workspace. It is the same after the home moved. */
+export async function makeCommandHome(folder: string, root: string, paths = PATHS_AS_THEY_ARE): Promise<string> {
+  const stored = paths.toStored(root)
+  const home = commandHome(folder, stored)
+  if (stored !== root && !existsSync(home)) await renameEarlierHome(folder, stored, placesOf(paths))
   await mkdir(home, { recursive: true, mode: 0o700 })
   return home
 }
+
+/** Versions before named it by the absolute path of the workspace. */
+async function renameEarlierHome(folder: string, stored: string, places: readonly string[]): Promise<void> {
+  const earlier = places.map((place) => commandHome(folder, join(place, stored))).find(existsSync)
+  // Another command of the workspace may rename it at the same time.
+  if (earlier !== undefined) await rename(earlier, commandHome(folder, stored)).catch(() => {})
+}
+
+const commandHome = (folder: string, workspace: string): string =>
+  join(folder, 'homes', createHash('sha256').update(workspace).digest('hex').slice(0, 32))

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import type { StoredPaths } from '../../../ports/stored-paths.ts'
 import { isExecutableFile, type Launcher } from '../host/launcher.ts'
 import type { ProcessTable } from '../host/process-table.ts'
 import { type Bubblewrap, createSandboxLauncher } from './launch-bubblewrap.ts'
@@ -24,6 +25,8 @@ export interface SandboxOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly table?: ProcessTable
+  /** How the home names workspaces; default: by their absolute paths. */
+  readonly paths?: StoredPaths
   /** The Perl that runs the forwarder; default: /usr/bin/perl. */
   readonly perl?: string
 }

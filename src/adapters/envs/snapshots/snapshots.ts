@@ -10,6 +10,7 @@ import type { PathState } from '../../../domain/path-change.ts'
 import { readablePath, repositoryOf } from '../../../domain/path-change.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { FileVersion, Snapshots, StepChanges, WriteSpan } from '../../../ports/snapshots.ts'
+import { PATHS_AS_THEY_ARE, type StoredPaths } from '../../../ports/stored-paths.ts'
 import { copyFolder } from '../choose-workspace.ts'
 import { applyChanges, type ChangingWorkspace, findProgress } from './apply-changes.ts'
 import { changedFiles, readFileIn, TreeReader } from './compare-trees.ts'
@@ -32,6 +33,8 @@ interface SnapshotOptions {
   readonly limits?: TreeLimits
   /** Folder of the bare repository. */
   readonly folder: string
+  /** How workspaces are named in it; default: by their absolute paths. */
+  readonly paths?: StoredPaths
   readonly clock: Clock
   /** Receives the reason when a snapshot cannot be taken or removed. */
   readonly warn: (message: string, about: { readonly workspace: string }) => void
@@ -59,7 +62,7 @@ class WorkspaceSnapshots implements Snapshots {
   constructor(options: SnapshotOptions) {
     this.#options = options
     this.#refs = new SnapshotRefs(options.folder)
-    this.#log = new WriterLog(options.folder)
+    this.#log = new WriterLog(options.folder, options.paths ?? PATHS_AS_THEY_ARE)
   }
 
   take: Snapshots['take'] = (workspace, { run_id, turn, before, recovered }) =>

@@ -8,6 +8,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { appendToFile } from '../../../files/whole-files.ts'
 import type { WriteSpan } from '../../../ports/snapshots.ts'
+import type { StoredPaths } from '../../../ports/stored-paths.ts'
 
 interface TakenSnapshot {
   /** `recovered`: as `before`, after a crash in a write of this writer. */
@@ -20,14 +21,19 @@ interface TakenSnapshot {
   readonly linked?: Readonly<Record<string, string>>
 }
 
+/** A line of the file. Versions before wrote the absolute path of the workspace as `workspace`. */
+type LogLine = Omit<TakenSnapshot, 'workspace'> & ({ readonly in: string } | { readonly workspace: string })
+
 export class WriterLog {
   readonly #folder: string
+  readonly #paths: StoredPaths
   /** The last snapshot of each writer and workspace in this process. */
   readonly #last = new Map<string, string>()
   #lastAt = 0
 
-  constructor(repository: string) {
+  constructor(repository: string, paths: StoredPaths) {
     this.#folder = join(repository, 'writers')
+    this.#paths = paths
   }
 
   /** Contract: a `before` that equals the writer's last snapshot is no new line: no other writer wrote in between. */
@@ -37,7 +43,9 @@ export class WriterLog {
     // Two snapshots never have the same time, so that their order is known.
     this.#lastAt = Math.max(taken.at, this.#lastAt + 1)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-    appendToFile(join(this.#folder, writer), `${JSON.stringify({ ...taken, at: this.#lastAt })}\n`)
+    const { workspace, ...rest } = taken
+    const line: LogLine = { ...rest, at: this.#lastAt, in: this.#paths.toStored(workspace) }
+    appendToFile(join(this.#folder, writer), `${JSON.stringify(line)}\n`)
     this.#last.set(place, taken.tree)
   }
 
@@ -55,11 +63,17 @@ export class WriterLog {
     const text = await readFile(join(this.#folder, writer), 'utf8').catch(() => '')
     return text.split('\n').flatMap((line) => {
       try {
-        return line === '' ? [] : [JSON.parse(line) as TakenSnapshot]
+        return line === '' ? [] : [this.#takenFrom(JSON.parse(line) as LogLine)]
       } catch {
         return []
       }
     })
+  }
+
+  #takenFrom(line: LogLine): TakenSnapshot {
+    if ('workspace' in line) return { ...line, workspace: this.#paths.fromEarlier(line.workspace) }
+    const { in: folder, ...rest } = line
+    return { ...rest, workspace: this.#paths.fromStored(folder) }
   }
 }
 

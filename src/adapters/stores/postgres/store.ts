@@ -8,6 +8,7 @@
 import { TirelessError } from '../../../domain/error.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Store } from '../../../ports/store.ts'
+import type { StoredPaths } from '../../../ports/stored-paths.ts'
 import { type AuditSealOptions, AuditSealWriter } from '../audit-seal.ts'
 import { CommitGroups } from '../commit-groups.ts'
 import { rowsOfHome } from '../copy/convert-rows.ts'
@@ -16,6 +17,7 @@ import { ChangeFeed } from './change-feed.ts'
 import { checkDatabase } from './check-database.ts'
 import { outlookOf, PgConnection, type PgSettings, parseStoreUrl } from './connection.ts'
 import { copyToFile } from './copy-to-file.ts'
+import { followHome } from './follow-home.ts'
 import { migrateDatabase } from './migrate.ts'
 import { type OpeningHome, settleMoveMark } from './move-mark.ts'
 import { Outage } from './outage.ts'
@@ -51,7 +53,13 @@ interface PostgresOptions {
   /** Files of the audit key. */
   readonly audit?: AuditSealOptions
   /** The home that opens the store. */
-  readonly home?: OpeningHome
+  readonly home?: SharingHome
+}
+
+interface SharingHome extends OpeningHome {
+  readonly paths: StoredPaths
+  /** Contract: whether a home with the same id is there, so that one of the two is a copy of the other. */
+  hasTwinAt(root: string): boolean
 }
 
 const DEFAULT_PATIENCE_MS = 120_000
@@ -108,7 +116,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       return found
     },
     skipped: () => skipped.all(),
-    backup: (to) => copyToFile(settings, to, rowsOfHome(options.home?.id, 'out')),
+    backup: (to) => copyToFile(settings, to, options.home && rowsOfHome(options.home.id, options.home.paths, 'out')),
     onChange: (listener) => feed.subscribe(listener),
     onAppend: (listener) => feed.subscribeAppends(listener),
     ...{ ping: () => connections.ping(), stopWaiting: () => outage.stopWaiting() },
@@ -140,12 +148,13 @@ async function prepareDatabase(settings: PgSettings, { clock, home, onAway, stop
 }
 
 /** A lost connection leaves nothing behind: the migration is one transaction. */
-async function migrateOnce(settings: PgSettings, home: OpeningHome | undefined): Promise<void> {
+async function migrateOnce(settings: PgSettings, home: SharingHome | undefined): Promise<void> {
   const connection = await PgConnection.open(settings)
   try {
     await checkDatabase(connection)
     await migrateDatabase(connection)
     await settleMoveMark(connection, home)
+    if (home) await followHome(connection, { id: home.id, ...home.paths, hasTwinAt: home.hasTwinAt })
   } finally {
     await connection.close()
   }

@@ -70,9 +70,9 @@ export function checkIntegrity(file: string): void {
   }
 }
 
-/** Migrates a copy to the current schema, without keeping another copy. */
-export function upgradeCopy(file: string): void {
-  openForWriting(file, { keepCopy: false }).close()
+/** Migrates a copy to the current schema, without keeping another copy. `roots`: where the home is and was. */
+export function upgradeCopy(file: string, roots: readonly string[]): void {
+  openForWriting(file, { keepCopy: false, roots }).close()
 }
 
 /** Contract: the number of the last audit record that the database ever had. */
@@ -80,22 +80,6 @@ export function lastAuditNumber(file: string): number {
   const db = openReadOnly(file)
   try {
     return Number(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'audit'").get()?.seq ?? 0)
-  } finally {
-    db.close()
-  }
-}
-
-/** Changes the workspace paths of sessions for a copy in another home folder. */
-export function moveWorkspaces(file: string, from: string, to: string): void {
-  const db = new DatabaseSync(file)
-  try {
-    const inside = 'substr(workspace, 1, length(?1)) = ?1 AND substr(workspace, length(?1) + 1, 1) IN (?3, ?4)'
-    db.prepare(`UPDATE sessions SET workspace = ?2 || substr(workspace, length(?1) + 1) WHERE ${inside}`).run(
-      from,
-      to,
-      '/',
-      '',
-    )
   } finally {
     db.close()
   }

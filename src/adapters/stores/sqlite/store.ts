@@ -26,6 +26,8 @@ import { type BackgroundScan, scanInThread, startWriterThread, verifyInThread } 
 
 interface SqliteOptions {
   readonly file: string
+  /** Where the home is and was, for records of versions before; default: the folder of the file. */
+  readonly roots?: readonly string[]
   /** Measures how long commits in the main thread take. */
   readonly clock: Pick<Clock, 'monotonic'>
   /** `here`: all writes in this thread. `thread`: all in the writer thread. Default: chosen per commit. */
@@ -38,15 +40,14 @@ interface SqliteOptions {
 }
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { file, clock, writes = 'as_it_suits' } = options
+  const { file, clock, roots, writes = 'as_it_suits' } = options
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
   let seal: AuditSealWriter | undefined
   const writerOptions: WriterOptions = { file, auditKey: () => seal?.key }
   const writer = chooseWriter(writes, writerOptions, clock)
-  // The writer opens and migrates the database. With the current schema this is not needed yet: most commands only
-  // read.
-  if (!hasCurrentSchema(file)) await writer.apply([])
+  // With the current schema the writer is not opened yet: most commands only read.
+  if (!hasCurrentSchema(file)) openForWriting(file, roots && { roots }).close()
   const readingDb = openReadOnly(file)
   const skipped = new SkippedRows()
   const reader = createStoreReader(readingDb, (row) => skipped.add(row))

@@ -19,9 +19,9 @@ export interface Migration {
   readonly to: number
   /**
    * Runs inside a transaction with foreign keys off (checked at the end), so that tables can be rebuilt. To do what a
-   * trigger forbids, drop the trigger and create it again.
+   * trigger forbids, drop the trigger and create it again. `roots`: where the home is and was.
    */
-  readonly apply: string | ((db: DatabaseSync) => void)
+  readonly apply: string | ((db: DatabaseSync, roots: readonly string[]) => void)
 }
 
 /** The expected schema and the migrations to it. */

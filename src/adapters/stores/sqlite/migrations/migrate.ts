@@ -19,6 +19,8 @@ export interface MigrateOptions {
   readonly history?: SchemaHistory
   /** Whether a copy of the old database is kept; false for a database that is itself a copy. */
   readonly keepCopy?: boolean
+  /** Where the home is and was; default: the folder of the database. */
+  readonly roots?: readonly string[]
 }
 
 /**
@@ -27,7 +29,7 @@ export interface MigrateOptions {
 export function migrate(
   db: DatabaseSync,
   file: string,
-  { history = SCHEMA_HISTORY, keepCopy = true }: MigrateOptions = {},
+  { history = SCHEMA_HISTORY, keepCopy = true, roots = [dirname(file)] }: MigrateOptions = {},
 ): boolean {
   if (readSchemaVersion(db) === history.version) return false
   checkSchema(db, file, history)
@@ -41,7 +43,7 @@ export function migrate(
       checkSchema(db, file, history)
       if (from !== 0 && keepCopy) copy = keepOldCopy(file, from)
       if (from === 0) db.exec(history.tables)
-      else applyMigrations(db, from, history)
+      else applyMigrations(db, from, history, roots)
       db.exec(`PRAGMA user_version = ${history.version}`)
     })
   } catch (cause) {
@@ -79,12 +81,17 @@ export function checkSchema(db: DatabaseSync, file: string, { version }: SchemaH
   )
 }
 
-function applyMigrations(db: DatabaseSync, from: number, { version, migrations }: SchemaHistory): void {
+function applyMigrations(
+  db: DatabaseSync,
+  from: number,
+  { version, migrations }: SchemaHistory,
+  roots: readonly string[],
+): void {
   for (let to = from + 1; to <= version; to += 1) {
     const step = migrations.find((migration) => migration.to === to)
     if (!step) throw new TirelessError('internal', `there is no migration to schema ${to} of the database`)
     if (typeof step.apply === 'string') db.exec(step.apply)
-    else step.apply(db)
+    else step.apply(db, roots)
   }
   const broken = db.prepare('PRAGMA foreign_key_check').all()
   if (broken.length > 0)

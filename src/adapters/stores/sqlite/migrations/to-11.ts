@@ -1,10 +1,12 @@
-/** Schema 11: what waits for the owner; facts that were dropped are counted apart from others that ended. */
+/**
+ * Schema 11: what waits for the owner; facts that were dropped are counted apart from others that ended; paths relative
+ * to the home.
+ */
 
 import type { Migration } from './list.ts'
+import { storeRelativePaths } from './relative-paths.ts'
 
-export const TO_11: Migration = {
-  to: 11,
-  apply: `
+const TABLES = `
 CREATE TABLE needs (
   n INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -22,5 +24,12 @@ CREATE INDEX needs_ended ON needs (ended_at) WHERE ended_at IS NOT NULL;
 DROP INDEX facts_over;
 CREATE INDEX facts_over ON facts (agent_id) WHERE status <> 'known' AND status <> 'dropped';
 CREATE INDEX facts_dropped ON facts (agent_id) WHERE status = 'dropped';
-`,
+`
+
+export const TO_11: Migration = {
+  to: 11,
+  apply(db, roots) {
+    db.exec(TABLES)
+    storeRelativePaths(db, roots)
+  },
 }
