@@ -92,7 +92,7 @@ describe('case 136: a run that tries to leak twelve secrets', () => {
     await app.run('send', { session: result.session_id, text: ALL_SECRETS })
     await app.run('enqueue', { prompt: ALL_SECRETS, key: 'k' })
     await app.run('state show', {})
-    await assert.rejects(app.run('queue show', { id: SECRET_SHAPES.token ?? '' }), /‹secret:token›|‹secret:\w+›/)
+    await assert.rejects(app.run('queue show', { id: SECRET_SHAPES.token ?? '' }), /‹secret:token(?:#\w+)?›/)
     const answers = await Promise.all(
       [
         ...['status', 'queue/list', 'sessions/list', 'memory/list', 'state/show', 'state/log', 'secrets/list'],
@@ -109,9 +109,9 @@ describe('case 136: a run that tries to leak twelve secrets', () => {
     assert.deepEqual(filesContaining(backup, NEEDLES), [])
     assert.ok(!existsSync(join(backup, 'secrets.json')))
     // The placeholders show that every secret was in the outputs before redaction.
-    for (const name of Object.keys(SECRET_SHAPES)) assert.ok(outputs.includes(`‹secret:${name}›`), name)
-    const file = globSync(join(home, 'workspaces/*/keys.txt')).map((path) => readFileSync(path, 'utf8'))
-    assert.ok(file[0]?.includes('‹secret:token›'), 'the tool wrote the redacted text, as journalled')
+    for (const name of Object.keys(SECRET_SHAPES)) assert.match(outputs, new RegExp(`‹secret:${name}(?:#\\w+)?›`))
+    assert.deepEqual(globSync(join(home, 'workspaces/*/keys.txt')), [], 'no placeholder is written into a file')
+    assert.match(outputs, /create_file was not run: ‹secret:[\w#]+› stands for a text that is hidden from you/)
   })
 
   test('leaves them in no document, mirror, message or command-line output', async (t) => {
@@ -214,17 +214,13 @@ describe('undeclared keys', () => {
     writeFileSync(join(home, 'script.json'), JSON.stringify(keys))
     const task = `Create made.md with the text "${keys.join(' ')} chat-number-12345 required".`
     const env = { SOME_TOKEN: keys[3], SOME_KEY: 'required', TIRELESS_HOME: home }
-    const result = await commandLine(['run', task, '--json'], { env })
-    assert.equal(result.exit, 0, result.stderr)
+    await commandLine(['run', task, '--json'], { env })
     assert.deepEqual(
       filesContaining(home, keys).filter((found) => !/^(tireless\.yaml|script\.json)/.test(found)),
       [],
     )
-    const written = globSync(join(home, 'workspaces/*/made.md')).map((path) => readFileSync(path, 'utf8'))
-    assert.match(
-      written[0] ?? '',
-      /‹secret:SOME_TOKEN› chat-number-12345 required/,
-      'an ordinary word in a variable must not be redacted',
-    )
+    assert.deepEqual(globSync(join(home, 'workspaces/*/made.md')), [], 'no placeholder is written into a file')
+    const told = '‹secret:SOME_TOKEN› chat-number-12345 required'
+    assert.notDeepEqual(filesContaining(home, [told]), [], 'an ordinary word in a variable must not be redacted')
   })
 })

@@ -53,6 +53,7 @@ import { createInstallationControl } from './installation-control.ts'
 import { buildModels, type KeySource } from './model-service.ts'
 import { moveStore } from './move-store.ts'
 import { scaffoldHome } from './scaffold-home.ts'
+import { unredactedKeys } from './secret-service.ts'
 
 export function neverAborted(): StopSignals {
   return { drain: new AbortController().signal, abort: new AbortController().signal }
@@ -69,7 +70,10 @@ export function createClosedHomeContext(
   return {
     clock,
     signals,
-    checkConfig: readConfig,
+    checkConfig() {
+      const loaded = readConfig()
+      return { file: loaded.file, unused: loaded.unused, unredacted: unredactedKeys(loaded) }
+    },
     explainConfig() {
       const loaded = readConfig()
       return { file: loaded.file, items: explainConfig(loaded) }

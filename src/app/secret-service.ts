@@ -1,6 +1,7 @@
 /** All secrets of the home, configuration and environment: redacts them, and fills them in where they are needed. */
 
 import { readFileSync } from 'node:fs'
+import { newSecret } from '../adapters/system/ids.ts'
 import { readSecrets, type StoredSecret, type StoredSecrets, writeSecrets } from '../adapters/system/secrets-file.ts'
 import type { SecretEntry, SecretVault } from '../commands/lib/secret-vault.ts'
 import { environment, type LoadedConfig, type SecretText, secretsInConfig } from '../config.ts'
@@ -8,6 +9,7 @@ import { TirelessError } from '../domain/error.ts'
 import type { HomePaths } from '../home.ts'
 import { iso } from '../ports/clock.ts'
 import type { PluginHost } from '../ports/plugin.ts'
+import { isOrdinaryValue, isStandIn } from '../secrets/ordinary-values.ts'
 import { Redactor } from '../secrets/redactor.ts'
 import { isLikelySecret, secretsInEnv } from '../secrets/secret-heuristics.ts'
 import { checkSecret, fillReferences, referencedSecrets } from '../secrets/secret-refs.ts'
@@ -28,10 +30,13 @@ export function createSecretService(host: PluginHost): SecretService {
   }
   return {
     hide: (text) => currentRedactor().redactKnown(text),
+    find: (text) => currentRedactor().find(text),
     redact: (text) => currentRedactor().redact(text),
     cut: (text, maxLength) => currentRedactor().redactAndClip(text, maxLength),
     stream: () => currentRedactor().stream(),
-    know: (name, value) => redactor.addSecret(name, value),
+    know(name, value) {
+      if (!isOrdinaryValue(value)) redactor.addSecret(name, value)
+    },
     filled: (text) => fillReferences(text, (name) => stored.get(name, 'config_invalid').value),
     fill: (text, destinations) =>
       fillReferences(text, (name) => {
@@ -89,9 +94,13 @@ class HomeSecrets {
 
 /** Contract: knows the stored secrets, the server's token and the secrets of the environment. */
 function createRedactor(stored: HomeSecrets, tokenFile: string): Redactor {
-  const redactor = new Redactor()
-  for (const name of stored.names()) redactor.addSecret(name, stored.get(name, 'not_found').value)
   const token = readToken(tokenFile)
+  const redactor = new Redactor(token ?? newSecret())
+  for (const name of stored.names()) {
+    const { value } = stored.get(name, 'not_found')
+    // Earlier versions stored them.
+    if (!isStandIn(value)) redactor.addSecret(name, value)
+  }
   if (token !== undefined) redactor.addSecret('token', token)
   for (const { name, value } of secretsInEnv(environment())) learn(redactor, { name, value, kind: 'variable' })
   return redactor
@@ -165,9 +174,21 @@ function partSecrets(
   }
 }
 
+/**
+ * Contract: the keys of the configuration whose values are not redacted, because they are ordinary words or too short.
+ */
+export const unredactedKeys = (loaded: LoadedConfig): readonly string[] => [
+  ...new Set(
+    secretsInConfig(loaded).flatMap(({ name, value, kind }) =>
+      kind === 'secret' && referencedSecrets(value).length === 0 && isOrdinaryValue(value) ? [name] : [],
+    ),
+  ),
+]
+
 /** Certain and likely secrets are redacted everywhere; possible ones only in texts for people. */
 function learn(redactor: Redactor, { name, value, kind }: SecretText): void {
-  if (referencedSecrets(value).length > 0) return
+  if (referencedSecrets(value).length > 0 || isStandIn(value)) return
+  if (kind === 'secret' && isOrdinaryValue(value)) return
   if (kind === 'secret') redactor.addSecret(name, value)
   else redactor.addGuess(value)
   // Single words are learned, too, so that the secret in `Bearer SECRET` is found.

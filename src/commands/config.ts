@@ -16,10 +16,11 @@ export const configCheck = defineCommand({
     unused: z
       .array(z.string())
       .describe('keys of the file that are not supported yet; start refuses those that are set'),
+    unredacted: z.array(z.string()).describe('keys whose values are ordinary words, and so are not redacted'),
   }),
   async run(context) {
-    const { file, unused } = context.checkConfig()
-    return { ok: true as const, file, unused: [...unused] }
+    const { file, unused, unredacted } = context.checkConfig()
+    return { ok: true as const, file, unused: [...unused], unredacted: [...unredacted] }
   },
 })
 

@@ -26,7 +26,7 @@ const provider = z
       .string()
       .optional()
       .describe(
-        'prefer secret:NAME, api_key_env or api_key_file; a key of six or more characters is redacted everywhere',
+        'prefer secret:NAME, api_key_env or api_key_file; redacted everywhere, unless it is short or an ordinary word',
       ),
     api_key_env: variableName.optional(),
     api_key_file: nonEmptyText.optional().describe('relative to the configuration file'),

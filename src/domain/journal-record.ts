@@ -223,6 +223,8 @@ type Body =
       readonly effect: Effect
       /** What the tool's `before` returned; passed to its `probe` after a crash. */
       readonly before?: Json
+      /** Hidden texts were filled in: the workspace is private from here on. */
+      readonly filled?: true
     }
   | {
       readonly kind: 'call_settled'

@@ -172,7 +172,7 @@ async function notifySettledTools(run: Run, turn: OpenTurn): Promise<void> {
   for (const intended of turn.intended.values()) {
     const tool = run.engine.tools.get(intended.call.tool)
     try {
-      await tool?.settled?.(createToolContext(run, intended, new AbortController().signal))
+      if (tool) await tool.settled?.(createToolContext(run, tool, intended, new AbortController().signal))
     } catch {}
   }
 }

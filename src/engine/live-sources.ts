@@ -4,6 +4,7 @@
  */
 
 import { findApprovedCalls } from './calls/approved-calls.ts'
+import { fillPlaceholders } from './calls/fill-placeholders.ts'
 import { findHeldCalls } from './calls/gate.ts'
 import { recoverCall } from './calls/recover-call.ts'
 import { labelResult, taintWorkspace } from './calls/result-labels.ts'
@@ -21,7 +22,13 @@ import type { RunSources } from './sources.ts'
 export const LIVE_SOURCES: RunSources = {
   start: { waitsForBehaviour: true, findTaskIssues, findOutputs, confirmIssues: (found) => found, recallFacts },
   requests: { nextModelId, findFallback, maxCostUsd, onRequest() {}, checkAnswer, costUsd },
-  calls: { findApprovedCalls, findHeldCalls, labelResult, taintWorkspace },
+  calls: {
+    findApprovedCalls,
+    findHeldCalls,
+    fillPlaceholders: (run, tool, _index, call) => fillPlaceholders(run, tool, call),
+    labelResult,
+    taintWorkspace,
+  },
   recovery: { recoverCall, unrecoveredResult },
   rules: { askRecoveryRules, askStopRules },
   journal: { onRecord() {}, reportToParent, commitRunEnd: commitThenRunEndHooks },

@@ -16,6 +16,8 @@ import type { Budget } from '../domain/task.ts'
 import type { Resolution } from '../domain/unknown-outcome.ts'
 import type { Model, ModelRequest } from '../ports/model.ts'
 import type { StopQuestion } from '../ports/stop-rule.ts'
+import type { AnyTool } from '../ports/tool.ts'
+import type { FilledArguments } from './calls/fill-placeholders.ts'
 import type { HeldCalls } from './calls/gate.ts'
 import type { RecordedLabel } from './calls/result-labels.ts'
 import type { RuledEnding } from './phases/end-by-plugin.ts'
@@ -81,6 +83,16 @@ export interface CallSource {
   findApprovedCalls(run: Run, open: OpenTurn): Promise<readonly Call[]>
   /** Contract: the calls that must not run. Approvals and audit entries are committed with the next records. */
   findHeldCalls(run: Run, open: OpenTurn, calls: readonly Call[]): Promise<HeldCalls>
+  /**
+   * Contract: the arguments with which the call runs; throws `tool_failed` if it must not run, because a placeholder of
+   * a hidden text cannot be filled in.
+   */
+  fillPlaceholders(
+    run: Run,
+    tool: AnyTool,
+    index: number,
+    call: Pick<Call, 'args' | 'effect'>,
+  ): Promise<FilledArguments>
   labelResult(run: Run, open: OpenTurn, index: number, result: CallResult): RecordedLabel
   /** Contract: lowers the label of the workspace that the call is about to write to, in the commit of its intent. */
   taintWorkspace(run: Run, intended: IntendedCall): void

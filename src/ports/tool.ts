@@ -91,6 +91,20 @@ export interface Tool<Args = never> {
    * destination. It is replaced just before `run` and only for it: policy, journal and viewers see `secret:NAME`.
    */
   readonly secrets?: readonly string[]
+  /**
+   * Contract: set if the tool writes texts of its arguments into files of the workspace, and nowhere else. Then
+   * `before` and `run` get them with what the placeholders of hidden texts (`‹secret:NAME›`) stand for; policy, journal
+   * and viewers see the placeholders. A call that writes the workspace is refused if a placeholder stands elsewhere.
+   */
+  readonly placeholders?: {
+    /** Contract: pure; the file that the call writes, if it is only one. */
+    file?(args: Args): string
+    /**
+     * Contract: pure; the arguments with each placeholder in what is written replaced by `textOf`. Throws `tool_failed`
+     * if a text cannot be written as it is.
+     */
+    fill(args: Args, textOf: (placeholder: string) => string): Args
+  }
   /** Contract: names of the arguments that do not count when two calls are compared to detect repetition. */
   readonly volatile?: readonly string[]
   /** Contract: pure. */

@@ -7,6 +7,7 @@ import type { CallResult } from '../domain/decision.ts'
 import type { HistoryCut, ModelAnswer } from '../domain/journal-record.ts'
 import { isTooDeep, type Json } from '../domain/json.ts'
 import type { Observation } from '../domain/observation.ts'
+import { hasPlaceholder } from '../domain/placeholder.ts'
 import { AGENT_RESULT } from '../domain/sub-agent.ts'
 import type { ModelMessage } from '../ports/model.ts'
 import { loadPrompt } from '../prompts/load-prompt.ts'
@@ -16,7 +17,7 @@ import { fenceUntrusted, nonceOf } from './data-fence.ts'
  * Raise this number whenever the same records would give other bytes, also after a change to the texts in src/prompts.
  * It is recorded with every request.
  */
-export const COMPILER_VERSION = 10
+export const COMPILER_VERSION = 11
 
 /** `nonce`: of the fences around text from outside. */
 export function inputMessages(input: readonly Observation[], nonce: string, feedback?: string): ModelMessage[] {
@@ -87,7 +88,8 @@ export function approvedMessage(tool: string, shown: JournalledResult): ModelMes
 
 function resultText(tool: string, { result: { status, content }, nonce }: JournalledResult): string {
   const text = nonce === undefined ? content : fenceUntrusted(tool, content, nonce)
-  return status === 'ok' ? text : `[${status}] ${text}`
+  if (status !== 'ok') return `[${status}] ${text}`
+  return hasPlaceholder(content) ? `${text}\n${loadPrompt('results/placeholders.md#shown')}` : text
 }
 
 /** Native calls and results as text, for a model that writes its calls as text. */

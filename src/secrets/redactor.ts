@@ -1,6 +1,9 @@
 /** Replaces secrets by their names in every text that is stored or leaves the process. */
 
+import { createHmac } from 'node:crypto'
+import { placeholderFor } from '../domain/placeholder.ts'
 import { truncateText } from '../domain/truncate.ts'
+import type { HiddenText } from '../ports/secrets.ts'
 import { RecentResults } from './recent-results.ts'
 import { MAX_PATTERN_LENGTH, REDACTED_MARK, redactLookalikes } from './secret-heuristics.ts'
 import { type MatchResult, type NamedSecret, SecretMatcher, type SecretRange } from './secret-matcher.ts'
@@ -16,9 +19,17 @@ export interface RedactingStream {
   end(): string
 }
 
+/** A secret of more lines is found only as a whole, not in groups of its lines: their number grows quadratically. */
+const MAX_LINES = 64
+
+const TAG_LENGTH = 6
+
 export class Redactor {
+  readonly #key: string
   /** The names of the known secrets by their values. A secret stays known until the process ends. */
   readonly #known = new Map<string, string>()
+  /** The first value of each name, without blanks around it; its placeholder has no tag. */
+  readonly #values = new Map<string, string>()
   readonly #guessed = new Set<string>()
   #knownMatcher: SecretMatcher | undefined
   #guessedMatcher: SecretMatcher | undefined
@@ -26,10 +37,19 @@ export class Redactor {
   #knownResults = new RecentResults()
   #results = new RecentResults()
 
+  /**
+   * `key`: known only to the home; the tags of placeholders are computed with it, so that nobody can check a guess of a
+   * hidden text. With the same key, the same text gets the same placeholder in every process.
+   */
+  constructor(key: string) {
+    this.#key = key
+  }
+
   /** Contract: from now on the value appears in no text that is stored or sent. */
   addSecret(name: string, value: string): void {
     if (this.#known.has(value)) return
     this.#known.set(value, name)
+    if (!this.#values.has(name)) this.#values.set(name, value.trim())
     this.#resetCaches()
   }
 
@@ -58,9 +78,38 @@ export class Redactor {
     const known = this.#knownResults.get(text)
     if (known !== undefined) return known
     const { sure } = this.#matchers()
-    const result = sure.isEmpty ? text : replaceRanges(text, sure.find(text).ranges)
+    const result = sure.isEmpty ? text : this.#replaceRanges(text, sure.find(text).ranges)
     this.#knownResults.set(text, result)
     return result
+  }
+
+  /**
+   * Contract: every text that `redactKnown` hides in the text or in some of its lines, with its placeholder. One
+   * placeholder stands for one text only.
+   */
+  find = (text: string): readonly HiddenText[] => {
+    const { sure } = this.#matchers()
+    if (sure.isEmpty) return []
+    const found = (part: string): readonly HiddenText[] =>
+      sure.find(part).ranges.map((range) => ({
+        placeholder: this.#placeholderOf(part, range),
+        text: part.slice(range.from, range.to),
+      }))
+    return [...found(text), ...sure.find(text).ranges.flatMap((range) => groupsOfLines(text, range).flatMap(found))]
+  }
+
+  /**
+   * An encoding of a secret, a part of one, several in a row, and a second value of the same name have a tag, because
+   * what stands for a text must stand for no other one.
+   */
+  #placeholderOf(text: string, { from, to, name }: SecretRange): string {
+    const hidden = text.slice(from, to)
+    if (hidden === this.#values.get(name)) return placeholderFor(name)
+    return placeholderFor(name, createHmac('sha256', this.#key).update(hidden).digest('hex').slice(0, TAG_LENGTH))
+  }
+
+  #replaceRanges(text: string, ranges: readonly SecretRange[]): string {
+    return replaceRanges(text, ranges, (range) => this.#placeholderOf(text, range))
   }
 
   /** Contract: like `redactKnown`, but also removes values that may be secrets and texts that look like one. */
@@ -69,7 +118,9 @@ export class Redactor {
     if (known !== undefined) return known
     const hidden = this.redactKnown(text)
     const { unsure } = this.#matchers()
-    const result = redactLookalikes(unsure.isEmpty ? hidden : replaceRanges(hidden, unsure.find(hidden).ranges))
+    const result = redactLookalikes(
+      unsure.isEmpty ? hidden : replaceRanges(hidden, unsure.find(hidden).ranges, () => REDACTED_MARK),
+    )
     this.#results.set(text, result)
     return result
   }
@@ -93,7 +144,7 @@ export class Redactor {
         pending += text
         const found = this.#matchers().sure.find(pending)
         const upto = safeEnd(pending, found)
-        const safe = replaceRanges(
+        const safe = this.#replaceRanges(
           pending.slice(0, upto),
           found.ranges.filter(({ from }) => from < upto),
         )
@@ -116,13 +167,26 @@ function safeEnd(text: string, { ranges, open }: MatchResult): number {
   return Math.min(touching, text.length)
 }
 
-function replaceRanges(text: string, ranges: readonly SecretRange[]): string {
+function replaceRanges(
+  text: string,
+  ranges: readonly SecretRange[],
+  replacement: (range: SecretRange) => string,
+): string {
   let [left, at] = ['', 0]
-  for (const { from, to, name } of ranges) {
-    left += text.slice(at, from) + redactionMark(name)
-    at = to
+  for (const range of ranges) {
+    left += text.slice(at, range.from) + replacement(range)
+    at = range.to
   }
   return at === 0 && ranges.length === 0 ? text : left + text.slice(at)
 }
 
-const redactionMark = (name: string): string => (name === '' ? REDACTED_MARK : `‹secret:${name}›`)
+/** The lines of a range, if it has several: each one, and each group of neighbours, but not all of them. */
+function groupsOfLines(text: string, { from, to }: SecretRange): readonly string[] {
+  const first = text.lastIndexOf('\n', from - 1) + 1
+  const end = text.indexOf('\n', to - 1)
+  const lines = text.slice(first, end === -1 ? undefined : end + 1).match(/[^\n]*\n|[^\n]+$/g) ?? []
+  if (lines.length < 2 || lines.length > MAX_LINES) return []
+  return lines.flatMap((_, i) =>
+    lines.slice(i, i === 0 ? -1 : undefined).map((_, count) => lines.slice(i, i + count + 1).join('')),
+  )
+}

@@ -1,12 +1,13 @@
 /** Checks names and values of secrets, and finds references to secrets (`secret:NAME`) in texts. Pure. */
 
 import { TirelessError } from '../domain/error.ts'
+import { isStandIn } from './ordinary-values.ts'
 import { MIN_LETTERS, significantLetters } from './secret-matcher.ts'
 
 const NAME = '[A-Za-z](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_])?'
 const WHOLE_NAME = new RegExp(`^${NAME}$`)
-/** A reference `secret:NAME`, or the mark that replaced a redacted value. */
-const REFERENCE = new RegExp(`‹secret:(${NAME})›|\\bsecret:(${NAME})`, 'g')
+/** A reference `secret:NAME`, or the placeholder of a redacted value; one with a tag stands for another text. */
+const REFERENCE = new RegExp(`‹secret:(${NAME})›|(?<!‹)\\bsecret:(${NAME})`, 'g')
 const MAX_CHARACTERS = 64 * 1024
 
 /** Contract: throws `usage` if the name or value is invalid; the message never contains the value. */
@@ -30,6 +31,13 @@ export function checkSecret(name: string, value: string): void {
       `${letters} characters, without blanks and backslashes`,
       `at least ${MIN_LETTERS}`,
       'use a longer secret',
+    )
+  if (isStandIn(value))
+    throw refused(
+      'that is no secret, but what programs are given that need no key; redacting it would make other texts unreadable',
+      'a word that is commonly used in place of a key',
+      'the secret itself',
+      'leave it out; if a server wants it, write it into the configuration, such as `api_key: ollama`',
     )
   if (`secret:${name}`.includes(value))
     throw refused('the name reveals the secret', 'a name that contains the value', 'another name')

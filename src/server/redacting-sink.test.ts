@@ -12,7 +12,7 @@ const RUN = { run_id: 'run', session_id: 'session' }
 function openSink() {
   const clock = new FakeClock()
   const live = new EventStream({ clock, idPrefix: 'p', token: () => 'token' })
-  const { redact } = new Redactor()
+  const { redact } = new Redactor('key')
   let received = ''
   const send = ({ plain }: { readonly plain: Buffer }): void => {
     received += plain.toString('utf8')

@@ -22,6 +22,7 @@ import {
   refuseHosts,
 } from './command-network.ts'
 import { escapeControls } from './file-path.ts'
+import { fillCommand } from './fill-command.ts'
 import { describeInterrupted } from './interrupted-output.ts'
 import { asToolResult } from './tool-result.ts'
 
@@ -51,6 +52,12 @@ export const bash = ({ where, network }: ShellOptions): AnyTool =>
     needs: ['process', 'file'],
     runsCommands: true,
     volatile: ['timeout_s'],
+    // Without a sandbox, a command could send the texts anywhere.
+    ...(where !== 'machine' && {
+      placeholders: {
+        fill: (wanted, textOf) => ({ ...wanted, command: fillCommand(wanted.command, textOf) }),
+      },
+    }),
     effect,
     destinations: (wanted) => namedHosts(wanted.network),
     content: ({ command }) => [command],

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
+import { replacePlaceholders } from '../../domain/placeholder.ts'
 import { describeViewed, type ViewedPart } from '../../domain/viewed-files.ts'
 import { defineToolWithText } from '../../ports/define-tool.ts'
 import { loadToolText } from '../../prompts/load-prompt.ts'
@@ -21,6 +22,10 @@ export const createFile = defineToolWithText<z.infer<typeof args>>({
   needs: ['file'],
   effect: () => ({ recovery: 'idempotent', reach: 'workspace' }),
   gives: () => LABEL_OF_OWN_OUTPUT,
+  placeholders: {
+    file: ({ path }) => path,
+    fill: (wanted, textOf) => ({ ...wanted, content: replacePlaceholders(wanted.content, textOf) }),
+  },
   run: ({ path, content }, { env, ops, seen, viewedParts }) =>
     asToolResult(async () => {
       const current = await ops('file').read(path)

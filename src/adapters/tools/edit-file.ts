@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
+import { replacePlaceholders } from '../../domain/placeholder.ts'
 import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { ToolContext } from '../../ports/tool.ts'
 import { loadToolText } from '../../prompts/load-prompt.ts'
@@ -28,6 +29,14 @@ export const editFile = defineToolWithText<Args>({
   needs: ['file'],
   effect: () => ({ recovery: 'reconcilable', reach: 'workspace' }),
   gives: () => LABEL_OF_OWN_OUTPUT,
+  placeholders: {
+    file: ({ path }) => path,
+    fill: ({ path, old, new: fresh }, textOf) => ({
+      path,
+      old: replacePlaceholders(old, textOf),
+      new: replacePlaceholders(fresh, textOf),
+    }),
+  },
   before: async (wanted, context) => {
     const outcome = await planEdit(wanted, context).catch(() => undefined)
     return outcome?.kind === 'edit' ? outcome.plan : null

@@ -5,13 +5,16 @@
 
 import { z } from 'zod'
 import type { CallResult } from '../../domain/decision.ts'
+import { diffLines, linesWithBreaks } from '../../domain/diff.ts'
 import { LABEL_OF_OWN_OUTPUT } from '../../domain/label.ts'
 import { replaceSection, type SectionEdit } from '../../domain/markdown-section.ts'
+import { replacePlaceholders } from '../../domain/placeholder.ts'
 import { changeOutsideBlock, hasBlockMark } from '../../domain/runtime-block.ts'
 import { defineToolWithText } from '../../ports/define-tool.ts'
 import type { Documents } from '../../ports/documents.ts'
+import type { Secrets } from '../../ports/secrets.ts'
 import type { AnyTool } from '../../ports/tool.ts'
-import { loadToolText } from '../../prompts/load-prompt.ts'
+import { loadPrompt, loadToolText } from '../../prompts/load-prompt.ts'
 import { replaceText, type TextReplacement } from './replace-text.ts'
 import { asToolResult, toolError } from './tool-result.ts'
 
@@ -32,7 +35,7 @@ const reasonOf = (call: string): string => `edit_state ${call}`
 const authorOf = (agent: string): string => (agent === 'owner' || agent === 'system' ? `agent ${agent}` : agent)
 
 /** `seed`: the text that STATE.md gets if it does not exist yet. */
-export const editState = (documents: Documents, seed: () => string): AnyTool =>
+export const editState = (documents: Documents, seed: () => string, findHidden: Secrets['find']): AnyTool =>
   defineToolWithText<Args>({
     name: 'edit_state',
     loadText: () => loadToolText('edit_state'),
@@ -43,7 +46,7 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
       asToolResult(async () => {
         let why: string | undefined
         const change = (outside: string): string => {
-          const outcome = applyEdit(outside, wanted)
+          const outcome = applyFilledEdit(outside, wanted, findHidden)
           why = outcome.kind === 'refused' ? outcome.why : undefined
           return outcome.kind === 'refused' ? outside : outcome.text
         }
@@ -59,6 +62,28 @@ export const editState = (documents: Documents, seed: () => string): AnyTool =>
         : { kind: 'not' }
     },
   })
+
+/**
+ * The model sees placeholders in the place of hidden texts of STATE.md, and writes them back. A line that is the same
+ * again stays; another line with a hidden text cannot be written, because texts of agents are redacted.
+ */
+function applyFilledEdit(outside: string, wanted: Args, findHidden: Secrets['find']): TextReplacement | SectionEdit {
+  const hidden = new Map(findHidden(outside).map(({ placeholder, text }) => [placeholder, text]))
+  const fill = (text: string): string =>
+    replacePlaceholders(text, (placeholder) =>
+      outside.includes(placeholder) ? placeholder : (hidden.get(placeholder) ?? placeholder),
+    )
+  const outcome = applyEdit(outside, mapTexts(wanted, fill))
+  if (outcome.kind === 'refused') return outcome
+  const changes = diffLines(linesWithBreaks(outside), linesWithBreaks(outcome.text))
+  const [rewritten] = findHidden(changes.flatMap(({ lines }) => lines).join(''))
+  if (!rewritten) return outcome
+  const { placeholder } = rewritten
+  return { kind: 'refused', why: loadPrompt('results/placeholders.md#in_document', { placeholder }) }
+}
+
+const mapTexts = (args: Args, map: (text: string) => string): Args =>
+  Object.fromEntries(Object.entries(args).map(([name, text]) => [name, text === undefined ? text : map(text)]))
 
 function applyEdit(outside: string, { old, new: fresh, section, text }: Args): TextReplacement | SectionEdit {
   const refuse = (why: string): TextReplacement => ({ kind: 'refused', why })

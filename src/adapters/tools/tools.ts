@@ -4,6 +4,7 @@ import type { Documents } from '../../ports/documents.ts'
 import type { Egress } from '../../ports/egress.ts'
 import type { MessageRouter } from '../../ports/message-router.ts'
 import type { MessageSender } from '../../ports/message-sender.ts'
+import { NO_SECRETS, type Secrets } from '../../ports/secrets.ts'
 import type { Store } from '../../ports/store.ts'
 import type { SubAgents } from '../../ports/sub-agents.ts'
 import type { AnyTool } from '../../ports/tool.ts'
@@ -77,6 +78,10 @@ export function memoryTools(store: Store): AnyTool[] {
 }
 
 /** Tools for STATE.md, which all agents share. `seed`: the text that STATE.md gets if it does not exist yet. */
-export function stateTools(documents: Documents, seed: () => string): AnyTool[] {
-  return [readState(documents), editState(documents, seed)]
+export function stateTools(
+  documents: Documents,
+  seed: () => string,
+  findHidden: Secrets['find'] = NO_SECRETS.find,
+): AnyTool[] {
+  return [readState(documents), editState(documents, seed, findHidden)]
 }

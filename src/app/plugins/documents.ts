@@ -42,7 +42,8 @@ export function documents(): Plugin {
         report: (event, details) => log.write(event === 'recovered' ? 'info' : 'warn', `document ${event}`, details),
       })
       host.provide('documents', made)
-      host.get('tools').add(...stateTools(made, () => config.loaded.config.kernel.seed_state))
+      const seed = (): string => config.loaded.config.kernel.seed_state
+      host.get('tools').add(...stateTools(made, seed, host.get('secrets').find))
     },
     stop: () => made?.close(),
   })

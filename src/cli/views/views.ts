@@ -167,10 +167,11 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   'todo list': renderTodos,
   'todo show': renderTodo,
   'unknowns list': ({ items }) => formatTable(items, ['id', 'tool', 'reach', 'status', 'started_at']),
-  'config check': ({ file, unused }) =>
+  'config check': ({ file, unused, unredacted }) =>
     [
       file ? `${file} is valid` : 'no configuration file, using defaults',
       ...unused.map((key) => `not supported yet: ${key}`),
+      ...unredacted.map((key) => `not redacted, because it is short or an ordinary word: ${key}`),
     ].join('\n'),
   'config explain': ({ items }) =>
     items

@@ -13,7 +13,12 @@ export interface ClosedHomeContext {
   readonly clock: Clock
   readonly signals: StopSignals
   /** Contract: throws `config_invalid` with all problems of the configuration. */
-  checkConfig(): { readonly file: string | null; readonly unused: readonly string[] }
+  checkConfig(): {
+    readonly file: string | null
+    readonly unused: readonly string[]
+    /** Keys whose values are taken for ordinary words, not for secrets. */
+    readonly unredacted: readonly string[]
+  }
   /** Contract: all values with their sources, without secrets; throws `config_invalid` with all problems. */
   explainConfig(): { readonly file: string | null; readonly items: readonly ConfigValue[] }
   configSchema(): Readonly<Record<string, unknown>>

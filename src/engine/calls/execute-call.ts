@@ -1,4 +1,7 @@
-/** Executes one call: fills in secrets, enforces the time limit, retries if safe, redacts and truncates the result. */
+/**
+ * Executes one call: fills in hidden texts and secrets, enforces the time limit, retries if safe, redacts and truncates
+ * the result.
+ */
 
 import { formatHostPort, parseHttpAddress } from '../../domain/address.ts'
 import { CALL_STATUSES, type CallResult } from '../../domain/decision.ts'
@@ -20,6 +23,8 @@ import { type Run, sendDelta } from '../run.ts'
 import type { IntendedCall } from '../session/session-thread.ts'
 import { textShape } from '../shape.ts'
 import { delegationOf } from './delegation.ts'
+import { noteHiddenTexts } from './fill-placeholders.ts'
+import { labelOfCall } from './result-labels.ts'
 
 /** Maximum length of a result in characters. */
 const MAX_CHARACTERS = 50_000
@@ -36,8 +41,9 @@ export async function executeCall(run: Run, tool: AnyTool, intended: IntendedCal
     const outcome = await attempt(run, tool, intended, intended.call.timeoutMs ?? tool.timeoutMs)
     left -= 1
     // Retry only after the tool threw: an abandoned call may still be running.
-    if (!outcome.threw || left === 0 || run.signal.aborted)
-      return truncateResult(redactValue(outcome.result, run.engine.secrets.hide))
+    if (outcome.threw && left > 0 && !run.signal.aborted) continue
+    const result = await noteHiddenTexts(run, tool, intended.effect, outcome.result)
+    return truncateResult(redactValue(result, run.engine.secrets.hide))
   }
 }
 
@@ -102,8 +108,14 @@ async function runTool(run: Run, tool: AnyTool, intended: IntendedCall, signal: 
   }
   const start = async (): Promise<Outcome> => {
     try {
-      const args = fillSecrets(run, tool, intended)
-      const result = await tool.run(args as never, createToolContext(run, intended, signal))
+      const { args } = await run.engine.sources.calls.fillPlaceholders(run, tool, intended.index, {
+        ...intended.call,
+        effect: intended.effect,
+      })
+      const result = await tool.run(
+        fillSecrets(run, tool, intended, args) as never,
+        createToolContext(run, tool, intended, signal),
+      )
       return { threw: false, result: checkToolResult(tool.name, 'run', result) }
     } catch (thrown) {
       return { threw: true, result: failedResult(thrown, signal) }
@@ -132,8 +144,7 @@ function hostOfDestination(destination: string): string {
 /**
  * Fills in secret values just before the tool runs. Journal, approvals and events contain only the names of secrets.
  */
-function fillSecrets({ engine }: Run, tool: AnyTool, { call, effect }: IntendedCall): Json {
-  const args = copyJson(call.args)
+function fillSecrets({ engine }: Run, tool: AnyTool, { call, effect }: IntendedCall, args: Json): Json {
   const named = tool.secrets ?? []
   if (named.length === 0 || typeof args !== 'object' || args === null) return args
   const destinations = [
@@ -195,9 +206,9 @@ function truncateResult(result: CallResult): CallResult {
 }
 
 /** Position of a call. `call` is missing until its intent is recorded. */
-type CallPosition = Pick<IntendedCall, 'turn' | 'index' | 'ts'> & Partial<Pick<IntendedCall, 'call'>>
+type CallPosition = Pick<IntendedCall, 'turn' | 'index' | 'ts' | 'filled'> & Partial<Pick<IntendedCall, 'call'>>
 
-export function createToolContext(run: Run, at: CallPosition, signal: AbortSignal): ToolContext {
+export function createToolContext(run: Run, tool: AnyTool, at: CallPosition, signal: AbortSignal): ToolContext {
   const { index, call } = at
   return {
     env: run.env,
@@ -215,7 +226,7 @@ export function createToolContext(run: Run, at: CallPosition, signal: AbortSigna
     intendedAt: at.ts,
     seen: run.thread.fileDigests,
     viewedParts: run.thread.viewedParts,
-    label: { ...run.thread.label },
+    label: labelOfCall(run, tool, at),
     cwd: run.thread.cwd,
     delegation: () => delegationOf(run),
     say(text) {

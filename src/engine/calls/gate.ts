@@ -21,6 +21,7 @@ import { reasonPort } from '../plugins/tool-shapes.ts'
 import type { Run } from '../run.ts'
 import type { OpenTurn } from '../session/session-thread.ts'
 import { approvalDigest } from './approved-calls.ts'
+import { fillPlaceholders } from './fill-placeholders.ts'
 import { checkPolicy, createAuditOp, type PolicyVerdict, traceDestinations } from './policy-check.ts'
 
 /** Maximum number of open approvals of a session that are searched for a duplicate. */
@@ -95,7 +96,7 @@ const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 /** The strictest verdict of policy, tool and gates. An approval overrides `ask`, but never `deny`. */
 async function strictestVerdict(run: Run, turn: number, call: Call): Promise<PolicyVerdict> {
   const { verdict: clearance, destinations } = await checkPolicy(run, turn, call)
-  const ownVerdict = toolVerdict(run, call)
+  const ownVerdict = await toolVerdict(run, call)
   let strictest =
     ownVerdict.kind !== 'allow' && STRICTNESS[ownVerdict.kind] >= STRICTNESS[clearance.kind] ? ownVerdict : clearance
   for (const gate of run.engine.gates()) {
@@ -109,11 +110,19 @@ async function strictestVerdict(run: Run, turn: number, call: Call): Promise<Pol
   return { verdict: isAllowed ? { kind: 'allow', reason: 'a person allowed it' } : strictest, destinations }
 }
 
-/** The verdict of the tool's own checks, refuses() and asks(). A check that fails counts as `ask`. */
-function toolVerdict(run: Run, { tool, args, effect }: Call): GateVerdict {
+/**
+ * The verdict of the tool's own checks, refuses() and asks(). A check that fails counts as `ask`. A call whose
+ * placeholders cannot be filled in is denied: nobody is asked to approve it.
+ */
+async function toolVerdict(run: Run, { tool, args, effect }: Call): Promise<GateVerdict> {
   const known = run.toolbox.get(tool)
   const barred = refuseWrite(run, { tool, effect })
   if (barred !== undefined) return { kind: 'deny', reason: barred }
+  try {
+    if (known) await fillPlaceholders(run, known, { args, effect })
+  } catch (thrown) {
+    return { kind: 'deny', reason: asTirelessError(thrown).message }
+  }
   try {
     const refusal = askPlugin(reasonPort(tool, 'refuses'), () => known?.refuses?.(args as never))
     if (refusal !== undefined) return { kind: 'deny', reason: refusal }

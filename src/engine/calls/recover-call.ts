@@ -117,8 +117,16 @@ async function runNewAttempt(again: InterruptedCall): Promise<CallResult> {
   checkNotAborted(again)
   const { run, intended, offered } = again
   if (!offered) return { status: 'not_started', content: loadPrompt('results/interrupted-call.md#no_effect_tool_gone') }
-  const { turn, index, call, effect } = intended
-  const next = appendRecord(run, { kind: 'call_intended', turn, index, attempt: intended.attempt + 1, call, effect })
+  const { turn, index, call, effect, filled } = intended
+  const next = appendRecord(run, {
+    kind: 'call_intended',
+    turn,
+    index,
+    attempt: intended.attempt + 1,
+    call,
+    effect,
+    ...(filled && { filled }),
+  })
   await flushRecords(run, [])
   return executeCall(run, offered, next as IntendedCall)
 }
@@ -136,7 +144,7 @@ async function probe(call: InterruptedCall): Promise<ProbeOutcome> {
   const { run, tool, intended } = call
   if (!tool?.probe) return { kind: 'unclear' }
   checkNotAborted(call)
-  const context = createToolContext(run, intended, run.signal)
+  const context = createToolContext(run, tool, intended, run.signal)
   const { before = null, call: probed } = intended
   const ask = tool.probe.bind(tool, copyJson(probed.args) as never, copyJson(before), context)
   try {
@@ -167,7 +175,7 @@ async function readRemains(call: InterruptedCall): Promise<string> {
   const look = tool.remains.bind(
     tool,
     copyJson(intended.call.args) as never,
-    createToolContext(run, intended, run.signal),
+    createToolContext(run, tool, intended, run.signal),
   )
   try {
     const left = checkReturn(remainsPort(tool.name), await run.grace.race(look, abortedInRecovery))

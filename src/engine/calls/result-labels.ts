@@ -32,7 +32,7 @@ export function labelResult(run: Run, { intended }: OpenTurn, index: number, res
   if (!call) return labelOfReason(run, result)
   const declared = labelInFacts(result) ?? declaredLabel(run.engine.tools.get(call.call.tool), call)
   const contentLabel = labelOfContent(run, declared)
-  const label = lowestLabel(run.thread.label, lowestLabel(contentLabel, lowestByReach(call.effect)))
+  const label = lowestLabel(labelOfFilled(run, call), lowestLabel(contentLabel, lowestByReach(call.effect)))
   // Only content that is declared untrusted is shown in a data fence.
   const isOutside = declared !== undefined && contentLabel.trust === 'untrusted'
   return { ...(isCleanLabel(label) ? {} : { label }), ...(isOutside ? { outside: true } : {}) }
@@ -72,15 +72,27 @@ function lowestByReach({ reach }: Effect): Label {
   return reach === 'network' ? UNTRUSTED_LABEL : CLEAN_LABEL
 }
 
+/** The session's label; private if hidden texts were filled into the call. */
+const labelOfFilled = ({ thread }: Run, call: Pick<IntendedCall, 'filled'>): Label => ({
+  trust: thread.label.trust,
+  private: thread.label.private || call.filled === true,
+})
+
+/** The label of what a call can pass on: a command can read all files of the workspace. */
+export function labelOfCall(run: Run, tool: AnyTool, call: Pick<IntendedCall, 'filled'>): Label {
+  const label = labelOfFilled(run, call)
+  return { ...label, private: label.private || (tool.runsCommands === true && run.workspace.label.private) }
+}
+
 /**
  * Lowers the workspace's label before a write, to the lowest of its own label, the session's label and the label of the
  * content that the call writes. The new label is stored in the commit of the intent.
  */
 export function taintWorkspace(run: Run, intended: IntendedCall): void {
-  const { workspace, thread } = run
+  const { workspace } = run
   if (!writesWorkspace(intended.effect)) return
   const contentLabel = labelOfContent(run, declaredLabel(run.engine.tools.get(intended.call.tool), intended))
-  const label = lowestLabel(workspace.label, lowestLabel(thread.label, contentLabel))
+  const label = lowestLabel(workspace.label, lowestLabel(labelOfFilled(run, intended), contentLabel))
   if (label.trust === workspace.label.trust && label.private === workspace.label.private) return
   workspace.label = label
   run.pendingOps.push({ op: 'label', of: workspace.key, label })

@@ -9,7 +9,7 @@ import { approvalAnswerObservation } from '../../domain/approval.ts'
 import type { Call, CallResult, Decision } from '../../domain/decision.ts'
 import { writesWorkspace } from '../../domain/effect.ts'
 import { TirelessError } from '../../domain/error.ts'
-import { copyJson, type Json } from '../../domain/json.ts'
+import type { Json } from '../../domain/json.ts'
 import type { Op } from '../../ports/store.ts'
 import type { AnyTool } from '../../ports/tool.ts'
 import { loadPrompt } from '../../prompts/load-prompt.ts'
@@ -133,8 +133,12 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Checke
   if (held) return withResult(held)
   const at = { turn: open.turn, index, ts: run.engine.clock.now() }
   let before: Json | undefined
+  let filled: true | undefined
   try {
-    const callBefore = tool.before?.bind(tool, copyJson(call.args) as never, createToolContext(run, at, run.signal))
+    const fill = await run.engine.sources.calls.fillPlaceholders(run, tool, index, call)
+    if (fill.filled) filled = true
+    const context = createToolContext(run, tool, { ...at, ...(filled && { filled }) }, run.signal)
+    const callBefore = tool.before?.bind(tool, fill.args as never, context)
     const observed = callBefore && (await run.grace.race(callBefore, abortedInBefore))
     const method = { who: `tool ${call.tool}`, method: 'before' }
     before = observed === undefined ? undefined : copyPlainReturn(method, observed, 'tool_failed')
@@ -150,6 +154,7 @@ async function prepareCall(run: Run, open: OpenTurn, index: number, call: Checke
     call: { id, tool: call.tool, args, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
     effect,
     ...(before === undefined ? {} : { before }),
+    ...(filled && { filled }),
   }) as IntendedCall
   sendDelta(run, { kind: 'call', index, tool: call.tool, args })
   run.engine.sources.calls.taintWorkspace(run, intent)

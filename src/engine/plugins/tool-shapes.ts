@@ -81,6 +81,7 @@ const facts = objectShape(
     label: objectShape({ trust: oneOfShape(TRUSTS), private: booleanShape }),
     seen: recordShape(textShape),
     partly: recordShape(viewedPart),
+    hidden_in: texts,
     cwd: textShape,
     quoted: booleanShape,
   },
@@ -95,7 +96,8 @@ const anyFacts: Shape<Json> = (value) => {
 export const factsPort = (tool: string): PluginPort<Json> => ({
   ...{ who: `tool ${tool}`, method: 'run', code: 'tool_failed' },
   expected:
-    'facts that are plain data: label { trust, private }, seen { path: digest }, cwd a text, quoted true or false',
+    'facts that are plain data: label { trust, private }, seen { path: digest }, hidden_in a list of paths, ' +
+    'cwd a text, quoted true or false',
   shape: anyFacts,
 })
 

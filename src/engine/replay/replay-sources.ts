@@ -5,6 +5,7 @@
 
 import type { CallResult } from '../../domain/decision.ts'
 import type { RunSetup } from '../../domain/journal-record.ts'
+import { copyJson } from '../../domain/json.ts'
 import type { Wait } from '../../domain/wait.ts'
 import type { HeldCalls } from '../calls/gate.ts'
 import { recoverCall } from '../calls/recover-call.ts'
@@ -73,6 +74,11 @@ function recordedCalls(tape: ReplayTape): CallSource {
       if (intent) appendRecord(run, intent)
       return heldCallsOf(tape, calls.length)
     },
+    // The recorded tools need no arguments. A call that could not be filled in has no recorded intent: its tool fails.
+    fillPlaceholders: async (_run, _tool, index, { args }) => ({
+      args: copyJson(args),
+      filled: tape.intended(index)?.filled === true,
+    }),
     labelResult: (_run, _open, index) => tape.recordedLabel(index),
     // The label of a workspace is not part of a recording.
     taintWorkspace() {},

@@ -198,9 +198,11 @@ function noteWritten({ written }: SessionThread, { status, facts }: CallResult):
 function noteFacts(thread: SessionThread, result: CallResult): void {
   const { facts } = result
   if (typeof facts !== 'object' || facts === null || Array.isArray(facts)) return
-  const { seen, partly, cwd, cost_usd } = facts as {
+  const { seen, partly, hidden_in, cwd, cost_usd } = facts as {
     readonly seen?: Readonly<Record<string, string>>
     readonly partly?: Readonly<Record<string, ViewedPart>>
+    /** Files with texts that are hidden in the result. */
+    readonly hidden_in?: readonly string[]
     readonly cwd?: string
     /** What the call itself cost. */
     readonly cost_usd?: number
@@ -208,5 +210,6 @@ function noteFacts(thread: SessionThread, result: CallResult): void {
   if (typeof cost_usd === 'number' && cost_usd > 0) thread.usage.usd += cost_usd
   const files = { digests: thread.fileDigests, parts: thread.viewedParts }
   for (const [path, sha] of Object.entries(seen ?? {})) noteViewed(files, path, sha, partly?.[path])
+  for (const path of hidden_in ?? []) thread.filesWithHiddenTexts.add(path)
   if (cwd !== undefined) thread.cwd = cwd
 }

@@ -145,6 +145,8 @@ export interface SessionThread extends RunProgress, Provenance {
   readonly fileDigests: Map<string, string>
   /** The lines of files that were viewed only in part, by path. */
   readonly viewedParts: Map<string, readonly ViewedPart[]>
+  /** Files that contain texts which were hidden in results of calls, besides those of `fileDigests`. */
+  readonly filesWithHiddenTexts: Set<string>
   /** Current folder, relative to the workspace. */
   cwd: string
   /** Approvals that were used; each is valid once. */
@@ -169,6 +171,7 @@ export function emptyThread(): SessionThread {
     callIds: new Set(),
     fileDigests: new Map(),
     viewedParts: new Map(),
+    filesWithHiddenTexts: new Set(),
     cwd: '',
     usedApprovals: new Set(),
     unfinished: new Map(),

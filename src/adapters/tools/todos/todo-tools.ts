@@ -5,6 +5,7 @@
 
 import { z } from 'zod'
 import { LABEL_OF_OWN_OUTPUT, LABEL_OF_WORKSPACE } from '../../../domain/label.ts'
+import { placeholdersIn } from '../../../domain/placeholder.ts'
 import {
   MAX_TODO_CHECKS,
   MAX_TODO_DEPS,
@@ -96,7 +97,10 @@ const addTool = ({ store, egress }: TodoToolOptions): AnyTool =>
     gives: () => LABEL_OF_OWN_OUTPUT,
     refuses: ({ checks }) =>
       checks
-        .flatMap((each) => (each.kind === 'http' ? [refuseCheckHost(egress, each.url)] : []))
+        .flatMap((each) => [
+          ...placeholdersIn(Object.values(each).join('\n')).map(refusePlaceholder),
+          ...(each.kind === 'http' ? [refuseCheckHost(egress, each.url)] : []),
+        ])
         .find((refusal) => refusal !== undefined),
     run: async ({ assignee = null, ...wanted }, context) => {
       const receipt = await sendTodoDelta(store, context, [
@@ -108,6 +112,9 @@ const addTool = ({ store, egress }: TodoToolOptions): AnyTool =>
       return todoResult(store, context, said)
     },
   })
+
+const refusePlaceholder = (placeholder: string): string =>
+  loadPrompt('results/placeholders.md#in_check', { placeholder })
 
 type VerbArgs = z.infer<typeof byReason> | z.infer<typeof byTodo>
 
