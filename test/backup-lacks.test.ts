@@ -114,7 +114,7 @@ test('E17: a backup of a version before, without what agents keep in their ~, le
   assert.equal(readFileSync(join(home, 'sandbox/homes/abc/keep.txt'), 'utf8'), 'kept')
 })
 
-test('E17: with --follow-links the content of linked folders is copied, but of no link that agents may have made', async (t) => {
+test('E17: --follow-links copies the content of linked folders, of no link that agents may have made', async (t) => {
   const { home, outside } = await linkedHome(t)
   writeFileSync(join(outside, 'secret.txt'), 'of the owner')
   symlinkSync(join(outside, 'secret.txt'), join(outside, 'bigdisk/w/results/stolen'))

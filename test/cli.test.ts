@@ -152,8 +152,20 @@ describe('enqueue, start --until-idle, status, lists', () => {
         .filter((key) => key !== 'exit')
         .toSorted(),
       [
-        ...['agents', 'approvals', 'channels', 'degraded', 'health', 'kernel', 'model', 'page', 'questions', 'queue'],
-        ...['residents', 'runs', 'sessions', 'spend', 'unknowns', 'workers'],
+        ...[
+          'agents',
+          'approvals',
+          'channels',
+          'degraded',
+          'health',
+          'kernel',
+          'model',
+          'needs',
+          'page',
+          'questions',
+          'queue',
+        ],
+        ...['residents', 'runs', 'sessions', 'spend', 'unfinished_undos', 'unknowns', 'workers'],
       ],
     )
     assert.deepEqual(Object.keys(status.kernel as object), ['id', 'state', 'next_beat', 'last_cycle'])

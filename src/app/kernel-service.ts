@@ -21,7 +21,7 @@ import { runSingleCycle } from '../kernel/cycle/single-cycle.ts'
 import { followOthers } from '../kernel/follow-others.ts'
 import { healthProblems } from '../kernel/health.ts'
 import { KernelLoop } from '../kernel/loop.ts'
-import { clockNotes } from '../kernel/notify/clock-note.ts'
+import { CLOCK_NEED, clockNeed, clockNotes } from '../kernel/notify/clock-note.ts'
 import { pendingEditNotes } from '../kernel/notify/pending-edit-notes.ts'
 import { isPaused } from '../kernel/pause-setting.ts'
 import { type DrainAccess, runOnly } from '../kernel/queue/drain-only.ts'
@@ -52,6 +52,7 @@ export class KernelService implements KernelControl {
   /** When `run` started; null: it does not run. */
   #since: number | null = null
   #interrupted: Promise<void> | undefined
+  #isClockAsked = false
 
   constructor(host: PluginHost) {
     this.#host = host
@@ -192,6 +193,7 @@ export class KernelService implements KernelControl {
     // Not every file system reports changes, so the configuration is also checked after every cycle.
     this.#reloadConfig()
     await deleteOldRuns(this.#host)
+    await this.#askAboutClock()
     const notes = [
       ...refusedKeys(this.#deps.breaker.refusingProviders()),
       ...this.#host.get('connections').problems(),
@@ -202,6 +204,15 @@ export class KernelService implements KernelControl {
     ]
     const health = await healthNotes(this.#deps, this.#since, cycled.result)
     return this.#host.get('notifier').noticeOps(cycled, [...health, ...notes])
+  }
+
+  /** Once while the clock is in doubt; an answer is not asked for again. */
+  async #askAboutClock(): Promise<void> {
+    const [note] = clockNotes(this.#host.get('storeClock').doubt())
+    const needs = this.#host.get('needs')
+    if (note !== undefined && !this.#isClockAsked) await needs.open(clockNeed(note))
+    else if (note === undefined && (await this.#deps.store.openNeed(CLOCK_NEED))) await needs.withdraw(CLOCK_NEED)
+    this.#isClockAsked = note !== undefined
   }
 
   #reloadConfig(): void {

@@ -1,7 +1,9 @@
 /** The wall clock: what it shows, and whether the commits of the store bear it out. */
 
 import { z } from 'zod'
+import { CLOCK_NEED } from '../kernel/notify/clock-note.ts'
 import { iso } from '../ports/clock.ts'
+import { commitOne } from '../ports/store.ts'
 import { auditOwnerAction } from './audit.ts'
 import { defineCommand } from './lib/command.ts'
 
@@ -22,6 +24,9 @@ export const clockAccept = defineCommand({
     const before = clock.borneOut()
     const was_in_doubt = clockTrust.doubt() !== undefined
     await clockTrust.accept()
+    const { store } = context
+    if (await store.openNeed(CLOCK_NEED))
+      await commitOne(store, [{ op: 'need_withdraw', same_as: CLOCK_NEED, now: clock.now() }])
     if (was_in_doubt) await auditOwnerAction(context, 'clock accept', { borne_out: iso(before) })
     return { now: iso(clock.now()), was_in_doubt, borne_out: iso(before) }
   },

@@ -20,6 +20,10 @@ export const workspaceKey = (folder: string): string => `workspace ${folder}`
 
 export const CLEAN_LABEL: Label = { trust: 'trusted', private: false }
 export const UNTRUSTED_LABEL: Label = { trust: 'untrusted', private: false }
+/** Of what must not leave, whoever asks for it: every way out needs the owner. */
+export const CLOSED_LABEL: Label = { trust: 'untrusted', private: true }
+
+export const isClosed = (label: Label): boolean => label.trust === 'untrusted' && label.private
 
 export function lowestLabel(a: Label, b: Label): Label {
   if (isAtMost(a, b)) return a

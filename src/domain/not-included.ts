@@ -1,5 +1,6 @@
 /** What a backup of a home does not contain, and why. */
 
+import { formatBytes } from './byte-size.ts'
 import type { Language } from './language.ts'
 
 export const NOT_INCLUDED_KINDS = [
@@ -91,16 +92,3 @@ const TEXTS = {
     earlier: '恢复、迁移或升级时保留的旧内容',
   },
 } as const satisfies Record<Language, object>
-
-const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const
-
-/** Contract: pure; as `12 bytes`, `3.4 MB`. */
-export function formatBytes(bytes: number): string {
-  let unit = 0
-  let value = bytes
-  while (value >= 999.95 && unit < UNITS.length - 1) {
-    value /= 1000
-    unit += 1
-  }
-  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`
-}

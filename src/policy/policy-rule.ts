@@ -81,19 +81,18 @@ export function ruleOnCall(call: PolicyCall, standing: PolicyContext): PolicyRul
 }
 
 const GRANTED = 'a standing grant covers it'
-const READ_PRIVATE = 'the session has read private data'
 
 /** A request also sends its address to the host, so the address must not contain private data. */
 function ruleOnReading({ effect: { host }, destinations }: PolicyCall, standing: PolicyContext): PolicyRuling {
   const { label, isAllowed, isGranted } = standing
   const isTainted = label.trust === 'untrusted'
-  const isListed = host !== undefined && isAllowed(host) && !label.private
+  const isListed = host !== undefined && isAllowed(host) && !(isTainted && label.private)
   if (isListed && !isTainted) return allow(`${host} is in policy.allow_hosts`)
   if (isGranted) return allow(GRANTED)
   if (isListed) return ruleOnListedHost(host, destinations, standing)
   const unnamed = destinations.filter((destination) => !isReadable(destination, standing))
   if (unnamed.length > 0) {
-    const why = label.private ? `, and ${READ_PRIVATE}` : ''
+    const why = isTainted && label.private ? ', and the session has read private data' : ''
     return ask(`it goes to ${quoted(unnamed)}, which your instructions do not name${why}`)
   }
   return allow(
@@ -128,19 +127,20 @@ function isReadable(destination: string, { label, words, isLinkedOnHost: isLinke
   if (words.mentions(destination)) return true
   const address = parseWebAddress(destination)
   if (!address || !words.mentionsHost(formatHostPort(address))) return false
-  if (label.private) return false
-  return label.trust === 'trusted' || isLinkedThere(address) || isPathFromOwner(address, words)
+  if (label.trust === 'trusted') return true
+  return !label.private && (isLinkedThere(address) || isPathFromOwner(address, words))
 }
 
 /** Rules on a call that sends something to others. */
 function ruleOnSending(call: PolicyCall, standing: PolicyContext): PolicyRuling {
   const { isGranted, words, isIntended, label } = standing
   if (call.effect.publishes && !isGranted) return ask('it publishes something')
-  if (call.effect.unseen && label.private) return ask(`what it sends cannot be inspected, and ${READ_PRIVATE}`)
+  if (call.effect.unseen && label.trust === 'untrusted' && label.private)
+    return ask('what it sends cannot be inspected, and the session has read private data')
   const unnamed = isGranted || isPlainReply(call, standing) ? [] : call.destinations.filter((to) => !words.mentions(to))
   if (unnamed.length > 0) return ask(`it goes to ${quoted(unnamed)}, which your instructions do not name`)
-  // A session without outside content cannot carry another person's instructions, or private data.
-  if (label.trust === 'trusted' && !label.private)
+  // A session without outside content cannot carry another person's instructions.
+  if (label.trust === 'trusted')
     return allow(
       isGranted ? GRANTED : 'your instructions name the destination, and the session has read no outside content',
     )
@@ -148,12 +148,11 @@ function ruleOnSending(call: PolicyCall, standing: PolicyContext): PolicyRuling 
   if (foreign !== undefined) return ask(foreign)
   if (isGranted) return allow(GRANTED)
   const unasked = findUnasked(call, standing)
-  const read = label.trust === 'trusted' ? READ_PRIVATE : 'the session has read outside content'
-  if (unasked !== undefined) return ask(`${unasked}, and ${read}`)
+  if (unasked !== undefined) return ask(`${unasked}, and the session has read outside content`)
   if (isIntended === undefined) return { kind: 'consult' }
   return isIntended
     ? allow('your instructions ask for it and name its destination')
-    : ask(`your instructions alone do not ask for ${call.tool}, and ${read}`)
+    : ask(`your instructions alone do not ask for ${call.tool}, and the session has read outside content`)
 }
 
 /**

@@ -74,8 +74,14 @@ export function lineBufferFor(file: string): LineBuffer {
 export function writePage(file: string, page: string, replace: boolean, command: string): void {
   const found = statSync(file, { throwIfNoEntry: false })
   // A device or a pipe keeps nothing that could be lost.
-  if (found && !found.isFile() && !found.isDirectory()) return writeToDevice(file, page)
-  if (replace && found?.isFile()) return replaceFile(file, page)
+  if (found && !found.isFile() && !found.isDirectory()) {
+    writeToDevice(file, page)
+    return
+  }
+  if (replace && found?.isFile()) {
+    replaceFile(file, page)
+    return
+  }
   if (found?.isDirectory())
     throw new TirelessError('path_refused', { what: 'is a folder', got: file, fix: 'name a file in it' })
   try {

@@ -5,7 +5,7 @@ import { isNode, literalText, type ParsedFile, type SyntaxNode, visitNodes } fro
 /** Functions of `node:fs` and of the program that remove or replace files. */
 const CALLS = new Set([
   ...['rm', 'rmSync', 'unlink', 'unlinkSync', 'rmdir', 'rmdirSync', 'rename', 'renameSync'],
-  ...['truncateSync', 'ftruncate', 'ftruncateSync'],
+  ...['truncateSync', 'ftruncate', 'ftruncateSync', 'replaceFile', 'replaceKeptFile'],
 ])
 const SQL = /\b(?:DELETE\s+FROM|DROP\s+TABLE|TRUNCATE)\s+["\w$…{]/
 

@@ -61,6 +61,11 @@ test('O7, E6: one cycle 400 days ahead deletes no run, no result, no undo and no
   const { degraded, health } = await ahead.app.run('status', {})
   assert.ok(health.ok, health.reasons.join())
   assert.match(degraded.join('\n'), /400 days ahead of the last record \(2030-03-10\)/)
+  const asked = (await ahead.app.run('needs list', {})).items.filter(({ kind }) => kind === 'clock')
+  assert.deepEqual(
+    asked.map(({ choices }) => choices.map(({ id }) => id)),
+    [['accept', 'wait']],
+  )
   await ahead.app.close()
 
   const { app } = await openAt(t, home, NOON + HOUR)
@@ -73,6 +78,7 @@ test('O7, E6: one cycle 400 days ahead deletes no run, no result, no undo and no
     (await app.run('status', {})).degraded.filter((text) => text.includes('clock')),
     [],
   )
+  assert.deepEqual((await app.run('needs list', {})).items, [])
   const undone = await app.run('undo', { target: run.dispatch_id, yes: true })
   assert.deepEqual(
     undone.workspaces.map(({ removed }) => removed),

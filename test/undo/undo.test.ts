@@ -94,7 +94,7 @@ test('the plan changes nothing; undo restores files, STATE.md and facts; its und
   assert.deepEqual([await knownFacts(app), await stateText(app)], [{ tea: 'black', milk: 'oat' }, evening])
 })
 
-test('O7: where only things are left that cannot be undone, it is not said that there is nothing to undo', async (t) => {
+test('O7: where only things are left that cannot be undone, "nothing to undo" is not said', async (t) => {
   const { app, work } = await setUp(t)
   const { dispatch_id } = await work.run(app, [{ tool: 'forget', args: { key: 'tea' } }])
   const plan = await app.run('undo', { target: dispatch_id, plan: true })

@@ -44,13 +44,15 @@ export const refuseHosts = ({ egress }: CommandNetwork, hosts: readonly string[]
 
 /**
  * `hosts`: the hosts that the call names, already approved. If there are none, the command reaches the hosts that the
- * owner allows, for reading; if the session or the workspace is private, it reaches no host.
+ * owner allows, for reading; in a session with an untrusted and private label, it reaches no host.
  */
 export function openNetwork({ egress }: CommandNetwork, hosts: readonly string[], label: Label): OpenSocketProxy {
   if (hosts.length > 0) return async (socket) => withExplanations(await egress.proxy(isAmong(hosts), socket))
-  const admits = label.private ? () => false : egress.isListed
+  const admits = mayLeave(label) ? egress.isListed : () => false
   return async (socket) => ({ ...withExplanations(await egress.proxy(admits, socket, 'read')), environment: NO_PUSH })
 }
+
+const mayLeave = ({ trust, private: isPrivate }: Label): boolean => trust === 'trusted' || !isPrivate
 
 function isAmong(hosts: readonly string[]): (place: HostPort) => boolean {
   const open = hosts.flatMap((one) => parseAllowedHost(one) ?? [])

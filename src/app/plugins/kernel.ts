@@ -9,7 +9,7 @@ export function kernel(): Plugin {
     needs: [
       ...(['clock', 'storeClock', 'ids', 'home', 'config', 'store', 'bell', 'log', 'documents'] as const),
       ...(['models', 'engine', 'queue', 'notifier', 'skills', 'mcp', 'events', 'sandbox', 'sources'] as const),
-      ...(['connections', 'leadership', 'storedPaths'] as const),
+      ...(['connections', 'leadership', 'storedPaths', 'needs'] as const),
     ],
     provides: ['kernel'],
     setup(host) {

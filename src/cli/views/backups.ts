@@ -1,7 +1,8 @@
 /** Shows a backup that was made or restored, and what it lacks. */
 
 import type { CommandOutput } from '../../commands/lib/registry.ts'
-import { describeNotIncluded, formatBytes, isToBring, type NotIncluded } from '../../domain/not-included.ts'
+import { formatBytes } from '../../domain/byte-size.ts'
+import { describeNotIncluded, isToBring, type NotIncluded } from '../../domain/not-included.ts'
 import { escapeToOneLine } from '../terminal.ts'
 import { terminalLanguage } from './language.ts'
 

@@ -15,7 +15,7 @@ import {
   grantCoversDestination,
   isGrantedBy,
 } from '../../domain/grant.ts'
-import { CLEAN_LABEL, type Label, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
+import { CLEAN_LABEL, isClosed, type Label, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { callKeyOf } from '../../domain/unknown-outcome.ts'
 import { hasWord, isListedName } from '../../policy/address-parts.ts'
 import {
@@ -130,7 +130,7 @@ async function buildStanding(run: Run, call: Call, destinations: readonly string
   )
   return {
     // Tool descriptions of a foreign server are outside content too.
-    label: lowestLabel(withWorkspacePrivacy(run), hasForeignTools(run) ? UNTRUSTED_LABEL : CLEAN_LABEL),
+    label: lowestLabel(withWorkspace(run), hasForeignTools(run) ? UNTRUSTED_LABEL : CLEAN_LABEL),
     isAllowed: (host) => engine.policy.isAllowed(host),
     isGranted: grants.some((grant) => isGrantedBy(grant, grantable, now)),
     isLinkGranted: (link) =>
@@ -162,11 +162,9 @@ function knownOfHosts({
   }
 }
 
-/** What the call reads of a private workspace while it runs, it may send. */
-const withWorkspacePrivacy = ({ thread, workspace }: Run): Label => ({
-  trust: thread.label.trust,
-  private: thread.label.private || workspace.label.private,
-})
+/** What the call reads of a closed workspace while it runs, it may send. */
+const withWorkspace = ({ thread, workspace }: Run): Label =>
+  isClosed(workspace.label) ? lowestLabel(thread.label, workspace.label) : thread.label
 
 const hasForeignTools = ({ toolbox }: Run): boolean => [...toolbox.values()].some(({ foreign }) => foreign)
 

@@ -8,7 +8,9 @@ import { type Effect, writesWorkspace } from '../../domain/effect.ts'
 import type { JournalRecord } from '../../domain/journal-record.ts'
 import {
   CLEAN_LABEL,
+  CLOSED_LABEL,
   isCleanLabel,
+  isClosed,
   type Label,
   lowestLabel,
   type ResultLabel,
@@ -72,16 +74,15 @@ function lowestByReach({ reach }: Effect): Label {
   return reach === 'network' ? UNTRUSTED_LABEL : CLEAN_LABEL
 }
 
-/** The session's label; private if hidden texts were filled into the call. */
-const labelOfFilled = ({ thread }: Run, call: Pick<IntendedCall, 'filled'>): Label => ({
-  trust: thread.label.trust,
-  private: thread.label.private || call.filled === true,
-})
+/** The session's label; closed to every way out if hidden texts were filled into the call. */
+const labelOfFilled = ({ thread }: Run, call: Pick<IntendedCall, 'filled'>): Label =>
+  call.filled === true ? CLOSED_LABEL : thread.label
 
 /** The label of what a call can pass on: a command can read all files of the workspace. */
 export function labelOfCall(run: Run, tool: AnyTool, call: Pick<IntendedCall, 'filled'>): Label {
   const label = labelOfFilled(run, call)
-  return { ...label, private: label.private || (tool.runsCommands === true && run.workspace.label.private) }
+  const readsWorkspace = tool.runsCommands === true && isClosed(run.workspace.label)
+  return readsWorkspace ? lowestLabel(label, run.workspace.label) : label
 }
 
 /**

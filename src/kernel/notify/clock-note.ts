@@ -1,8 +1,10 @@
 /**
- * The note to the owner about a wall clock that is far ahead of what the store's commits bear out.
+ * The note and the question to the owner about a wall clock that is far ahead of what the store's commits bear out.
  * Must not know: how that is found, where notes go.
  */
 
+import type { PeopleText } from '../../domain/language.ts'
+import type { NewNeed } from '../../domain/need.ts'
 import type { OwnerNote } from '../../domain/owner-note.ts'
 import { iso } from '../../ports/clock.ts'
 
@@ -33,4 +35,34 @@ export function clockNotes(doubt: ClockDoubt | undefined): readonly OwnerNote[] 
         '也不会有任何东西过期。如果时钟是对的：tireless clock accept',
     },
   ]
+}
+
+/** What all questions about the clock of one home are about. */
+export const CLOCK_NEED = 'clock'
+
+/** Contract: pure; the question whether the wall clock is right. */
+export function clockNeed(note: PeopleText): Pick<NewNeed, 'kind' | 'same_as' | 'title' | 'body' | 'choices'> {
+  return {
+    kind: 'clock',
+    same_as: CLOCK_NEED,
+    title: { text: 'Is the clock of this machine right?', zh: '本机时钟对吗？' },
+    body: note,
+    choices: [
+      {
+        id: 'accept',
+        text: { text: 'It is right', zh: '是对的' },
+        does: { text: 'Old records may be deleted and expire again.', zh: '旧记录可以重新被删除和过期。' },
+        command: { name: 'clock accept', input: {} },
+      },
+      {
+        id: 'wait',
+        text: { text: 'Wait', zh: '等一等' },
+        does: {
+          text: 'Nothing is deleted or expires until Tireless has run for 24 hours, or the clock is set right.',
+          zh: '在运行满 24 小时或时钟校正之前，不删除任何东西，也没有东西过期。',
+        },
+        command: null,
+      },
+    ],
+  }
 }
