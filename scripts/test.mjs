@@ -43,6 +43,7 @@ const CHANGES_PROCESS = new RegExp(
   [
     /^(before|after)(Each)?\(/,
     /\bprocess\.(chdir|umask|exitCode|setuid)\b/,
+    /\bactAsUser\b/,
     /\bprocess\.env(\.\w+|\[.*\]) = /,
     /\bdelete process\.env\b/,
     /\bmock\.(timers|method|module)\b/,

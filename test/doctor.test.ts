@@ -27,7 +27,8 @@ interface Check {
 
 const CHECKS = [
   ...['node', 'sqlite', 'privacy', 'configuration', 'disk', 'file system', 'git', 'bash', 'sandbox', 'limits'],
-  ...['durability', 'acknowledged work', 'database', 'stored rows', 'schedules', 'model', 'notices', 'documents'],
+  ...['durability', 'acknowledged work', 'database', 'stored rows', 'snapshots', 'schedules'],
+  ...['model', 'notices', 'documents'],
   ...['dead work', 'unfinished undos', 'unknown outcomes', 'needs you', 'orphaned work', 'leftovers'],
 ]
 

@@ -16,6 +16,7 @@ import type { Needs } from './lib/context.ts'
 import { noSuchAgent } from './lib/no-such-agent.ts'
 import { dispatchDetailsSchema } from './lib/output-schemas.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
+import { cannotUndo } from './lib/undo-coverage.ts'
 import { findUndone, undoneByShape, withTitle } from './lib/undone-runs.ts'
 import { waitForStatus } from './lib/wait-for-status.ts'
 
@@ -91,12 +92,16 @@ export const queueShow = defineCommand({
   needs: ['snapshots', 'store'],
   positional: ['id'],
   input: z.object({ id: z.string().describe('dispatch id').meta({ idOf: 'dispatch' }) }),
-  output: dispatchDetailsSchema.extend({ undone_by: undoneByShape }),
+  output: dispatchDetailsSchema.extend({
+    undone_by: undoneByShape,
+    cannot_undo: z.array(z.string()).describe('why its files cannot be undone, or not all of them'),
+  }),
   async run(context, { id }) {
     const dispatch = await findDispatch(context.store, id)
     const workspace = (await context.store.session(dispatch.session_id))?.workspace ?? null
     const shown = withTitle(await findUndone(context))(dispatch)
-    return { ...shown, workspace, ...(await filesAndChildren(context, id)) }
+    const cannot_undo = (await cannotUndo(context, dispatch)).map(({ text }) => text)
+    return { ...shown, workspace, ...(await filesAndChildren(context, id)), cannot_undo }
   },
 })
 

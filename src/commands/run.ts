@@ -17,6 +17,7 @@ import { howMuchNotUnderstood, notUnderstoodShape } from './lib/not-understood.t
 import { approvalSchema, dispatchSchema } from './lib/output-schemas.ts'
 import { ignoreProgress, type Progress } from './lib/progress.ts'
 import { overridesToMetadata, taskOverrides } from './lib/task-overrides.ts'
+import { cannotUndo, tellUncovered } from './lib/undo-coverage.ts'
 import { type RunsHereNeeds, runsHere } from './lib/wait-for-status.ts'
 import { filesWrittenBy } from './lib/written-files.ts'
 import { agentInput, enqueueTask, workspaceInput } from './queue.ts'
@@ -34,8 +35,8 @@ export const FOLLOW_NEEDS = [
 
 /** What a command needs to start a run. */
 export const START_NEEDS = [
-  ...(['agents', 'clock', 'ids', 'kernelId', 'models', 'prepareWorkspace', 'sandboxNotices', 'startNotices'] as const),
-  'store',
+  ...(['agents', 'clock', 'ids', 'kernelId', 'models', 'prepareWorkspace', 'sandboxNotices', 'snapshots'] as const),
+  ...(['startNotices', 'store'] as const),
 ] as const
 
 export const runInput = z.object({
@@ -62,6 +63,7 @@ export const runOutput = z.object({
   issues: z.array(z.object({ code: z.string(), message: z.string() })),
   approvals: z.array(approvalSchema).describe('the calls that wait for your approval'),
   files: z.array(z.string()).describe('files that the task created or changed'),
+  cannot_undo: z.array(z.string()).describe('why the files of the task cannot be undone, or not all of them'),
 })
 
 export const run = defineCommand({
@@ -96,6 +98,7 @@ export async function startRun(
     }),
   })
   tell({ kind: 'note', ...(note === undefined ? workingIn(workspace) : { text: note }) })
+  await tellUncovered(context, workspace, tell)
   await tellFolderInUse(context, { dispatch_id, workspace }, tell)
   return { dispatch_id, session_id, workspace, duplicate }
 }
@@ -164,7 +167,9 @@ export async function describeRun(
   for (const file of files) tell({ kind: 'note', text: `Wrote ${file}`, zh: `已写入 ${file}` })
   const trace = `tireless trace show ${at.dispatch_id}`
   tell({ kind: 'note', text: `Trace: ${trace}`, zh: `轨迹：${trace}` })
-  return { ...at, ...ending, approvals, files }
+  const limits = await cannotUndo(context, at)
+  for (const limit of limits) tell({ kind: 'note', ...limit })
+  return { ...at, ...ending, approvals, files, cannot_undo: limits.map(({ text }) => text) }
 }
 
 /** Delivers the outbox if no kernel is running to do it, in this process or another one on the same store. */

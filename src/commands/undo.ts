@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { clipText } from '../domain/clean-summary.ts'
 import { TirelessError } from '../domain/error.ts'
-import { readablePath, summarizeChanges } from '../domain/path-change.ts'
+import { OMISSIONS, readablePath, summarizeChanges } from '../domain/path-change.ts'
 import { titleOfRun } from '../domain/title.ts'
 import { KEPT_REASONS, type KeptByUndo, type Undo } from '../domain/undo.ts'
 import { finishUndo, giveUpUndo, isElsewhere, performUndo, planFinish } from '../kernel/undo/perform.ts'
@@ -51,7 +51,7 @@ const undoShape = z.object({
       z.object({
         workspace: z.string(),
         path: z.string(),
-        why: z.enum(['dependencies', 'git_file', 'git_too_large']),
+        why: z.enum(OMISSIONS),
       }),
     )
     .describe('paths that snapshots leave out, which stay as they are'),

@@ -11,6 +11,8 @@ export const ERROR_CODES = {
   config_invalid: { retry: 'never', exit: 1 },
   not_found: { retry: 'never', exit: 1 },
   conflict: { retry: 'never', exit: 1 },
+  /** A stored version of a file is missing or damaged. */
+  snapshot_lost: { retry: 'never', exit: 1 },
   /** An undo stopped in the middle; its owner finishes it or gives it up. */
   undo_unfinished: { retry: 'never', exit: 1 },
   home_locked: { retry: 'later', exit: 75 },

@@ -11,12 +11,19 @@ export interface PathChange {
   readonly path: string
   readonly before: PathState
   readonly after: PathState
+  /** When the file before, and the file after, was last modified, in ms; missing if that is not known. */
+  readonly beforeTime?: number | undefined
+  readonly afterTime?: number | undefined
   /** Which file was there before, if it had more than one link: one that is still the same is changed in place. */
   readonly file?: string | undefined
 }
 
-/** Why an entry is not in a snapshot. */
-export type Omission = 'dependencies' | 'git_file' | 'git_too_large'
+/**
+ * Why an entry is not in a snapshot. `unreadable`: the user who runs Tireless may not read it. `lost`: its stored
+ * content was missing or damaged, and doctor took it out.
+ */
+export const OMISSIONS = ['dependencies', 'git_file', 'git_too_large', 'too_large', 'unreadable', 'lost'] as const
+export type Omission = (typeof OMISSIONS)[number]
 
 /** Contract: the path as people write it. */
 export const readablePath = (path: string): string =>

@@ -75,12 +75,37 @@ export interface MergeResult {
   readonly conflicts: readonly { readonly path: string; readonly kept_at: string | null }[]
 }
 
+/** What a writer's snapshots have lost; null: at least one of them as a whole. */
+export interface LostFiles {
+  readonly writer: string
+  readonly paths: readonly string[] | null
+}
+
+/** What a snapshot leaves out, by path; or why there can be none at all. */
+export type Uncovered = ReadonlyMap<string, Omission> | 'not_listed' | 'too_many_entries'
+
+interface SnapshotCheck {
+  readonly snapshots: number
+  /** Of a large store, the newest snapshots only. */
+  readonly checked: number
+  readonly objects: number
+  readonly bytes: number
+  /** Objects whose content was read; of the others it is known that they are there. */
+  readonly read: number
+  /** After a repair: what was taken out of the snapshots. */
+  readonly lost: readonly LostFiles[]
+  readonly isFixed: boolean
+  /** Writers whose snapshots are whole again. */
+  readonly repaired: number
+}
+
 export interface Snapshots {
   /**
    * Contract: stores the files of the workspace for this step, and returns the snapshot's id; never rejects: a snapshot
-   * that fails is skipped, with undefined. `before`: precedes the next write of this writer; what others changed since
-   * its last snapshot is not its work. `recovered`: the same after a crash in a write, so that it is uncertain whose
-   * work it is.
+   * that fails is skipped, with undefined, and earlier ones stay. What cannot be read is left out, and so is the large
+   * remainder of a workspace that is too large. `before`: precedes the next write of this writer; what others changed
+   * since its last snapshot is not its work. `recovered`: the same after a crash in a write, so that it is uncertain
+   * whose work it is.
    */
   take(
     workspace: string,
@@ -105,7 +130,7 @@ export interface Snapshots {
   filesMadeBy(run_id: string): Promise<readonly string[]>
   /** Contract: the file in each snapshot of the run, oldest first; the first one precedes every write of the run. */
   versionsOf(run_id: string, path: string): Promise<readonly FileVersion[]>
-  /** Contract: an id for the present files, which no writer keeps; undefined if they cannot be read or are too many. */
+  /** Contract: an id for the present files, which no writer keeps; undefined if they cannot be stored. */
   look(workspace: string): Promise<string | undefined>
   /**
    * Contract: how far each change has come, by path; writes nothing. Throws `conflict` if the folder is gone. `id`: of
@@ -120,10 +145,17 @@ export interface Snapshots {
   restore(workspace: string, changes: readonly PathChange[], id: string, only?: 'partly'): Promise<readonly PathLeft[]>
   /** Contract: who wrote where and when, oldest first; without `writers`: all that are kept. */
   spans(writers?: readonly string[]): Promise<readonly WriteSpan[]>
-  /** Contract: every path that differs between two snapshots, folders and repositories included, sorted. */
+  /**
+   * Contract: every path that differs between two snapshots, folders and repositories included, sorted; without paths
+   * that one of the two left out, as nothing is known of them.
+   */
   compare(before: string, after: string): Promise<readonly PathChange[]>
-  /** Contract: what the snapshot left out, by path. */
-  omittedFrom(snapshot: string): Promise<ReadonlyMap<string, Omission>>
+  /** Contract: what any of the snapshots left out, by path. */
+  omittedFrom(...snapshots: readonly string[]): Promise<ReadonlyMap<string, Omission>>
+  /** Contract: what a snapshot of the workspace would leave out now, by path; reads no contents. */
+  uncovered(workspace: string): Promise<Uncovered>
+  /** Contract: paths of changes whose stored content is missing or damaged, so that `restore` could not put it back. */
+  lostOf(changes: readonly PathChange[]): Promise<readonly string[]>
   /**
    * Contract: the content of a file, or the target of a link; null for a folder or nothing. Rejects if it is missing or
    * damaged.
@@ -139,6 +171,11 @@ export interface Snapshots {
   presentFiles(workspace: string, limit: number): Promise<PresentFiles>
   /** Contract: deletes the snapshots of these runs, with the stored files that no other run uses; never rejects. */
   forget(run_ids: readonly string[]): Promise<void>
+  /**
+   * Contract: whether what snapshots name is stored and intact. `fix`: writes again what a workspace still has, and
+   * takes the rest out of the snapshots, where it then counts as left out.
+   */
+  check(fix: boolean): Promise<SnapshotCheck>
 }
 
 export const NO_SNAPSHOTS: Snapshots = {
@@ -154,8 +191,20 @@ export const NO_SNAPSHOTS: Snapshots = {
   spans: async () => [],
   compare: async () => [],
   omittedFrom: async () => new Map(),
+  uncovered: async () => new Map(),
+  lostOf: async () => [],
   contentOf: async () => null,
   presentFiles: async () => ({ files: 0, bytes: 0, paths: [] }),
   merge: async () => undefined,
   forget: async () => {},
+  check: async () => ({
+    snapshots: 0,
+    checked: 0,
+    objects: 0,
+    bytes: 0,
+    read: 0,
+    lost: [],
+    isFixed: false,
+    repaired: 0,
+  }),
 }

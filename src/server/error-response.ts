@@ -13,6 +13,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, ContentfulStatusCode>>> = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  snapshot_lost: 404,
   conflict: 409,
   undo_unfinished: 409,
   confirmation_needed: 409,

@@ -5,7 +5,7 @@
  */
 
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readdir, realpath, rm } from 'node:fs/promises'
+import { access, constants, cp, lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { editDistance } from '../../domain/edit-distance.ts'
 import { TirelessError } from '../../domain/error.ts'
@@ -113,10 +113,30 @@ export function createAgentWorkspacePreparer(
   }
 }
 
-/** Contract: `to` must not exist yet. If `from` does not exist, nothing is copied. */
+/**
+ * Contract: `to` must not exist yet. If `from` does not exist, nothing is copied. What may not be read is left out;
+ * times of files stay.
+ */
 export async function copyFolder(from: string, to: string): Promise<void> {
   const entries = await readdir(from).catch(() => undefined)
-  if (entries) await cp(from, to, { recursive: true, errorOnExist: true, force: false, verbatimSymlinks: true })
+  if (!entries) return
+  await cp(from, to, {
+    recursive: true,
+    errorOnExist: true,
+    force: false,
+    verbatimSymlinks: true,
+    preserveTimestamps: true,
+    filter: isReadable,
+  })
+}
+
+/** A link is copied as it is, so what it leads to does not matter. */
+async function isReadable(path: string): Promise<boolean> {
+  if ((await lstat(path)).isSymbolicLink()) return true
+  return access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function realFolder(path: string): Promise<string> {

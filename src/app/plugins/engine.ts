@@ -122,7 +122,7 @@ function workspaceSnapshots(host: PluginHost): Snapshots {
     paths: host.get('storedPaths'),
     // File times come from the system clock.
     clock: systemClock,
-    warn: (message, about) => log.write('warn', 'no snapshot of the workspace', { message, ...about }),
+    warn: (message, about) => log.write('warn', 'snapshot missing or incomplete', { message, ...about }),
   })
 }
 

@@ -1,11 +1,13 @@
 /** The checks of `doctor` that need an open home: what it stores, what its agents can use, and its unfinished work. */
 
 import { describeLoss, LOSS_REMEDY, LOST_COMMITS, type LostCommits } from '../../domain/lost-commits.ts'
+import { shortId } from '../../domain/short-id.ts'
 import { describeUnreadable, SET_ASIDE_REMEDY, staysInTable } from '../../domain/unreadable-row.ts'
 import { unpairedNote } from '../../kernel/notify/notice-target.ts'
 import { failingResidents } from '../../kernel/residents/resident-notes.ts'
 import { invalidSchedules } from '../../kernel/schedule/all-schedules.ts'
 import { listTroubles } from '../../past/open-needs.ts'
+import type { LostFiles } from '../../ports/snapshots.ts'
 import { commitOne, fallbackIfUnreadable, isSharedStore } from '../../ports/store.ts'
 import type { Needs } from './context.ts'
 import { bad, type Check, check, type Fixes, type Found, fixable, good } from './health-check.ts'
@@ -16,7 +18,7 @@ export const MAX_ROWS = 100_000
 
 export const OPEN_HOME_NEEDS = [
   ...(['callFolders', 'channels', 'clock', 'connections', 'defaultModel', 'documents', 'epoch', 'homeId'] as const),
-  ...(['kernel', 'machine', 'mcp', 'notifier', 'plugins', 'residents', 'sources', 'store'] as const),
+  ...(['kernel', 'machine', 'mcp', 'notifier', 'plugins', 'residents', 'snapshots', 'sources', 'store'] as const),
 ] as const
 
 export const openHomeChecks = async (
@@ -29,7 +31,7 @@ export const openHomeChecks = async (
 ]
 
 const storeChecks = async (
-  context: Needs<'store' | 'clock' | 'kernel' | 'machine'>,
+  context: Needs<'store' | 'clock' | 'kernel' | 'machine' | 'snapshots'>,
   fixes: Fixes,
 ): Promise<Check[]> => [
   await check('durability', async () => {
@@ -51,6 +53,7 @@ const storeChecks = async (
       : bad(damage.join('; '), 'stop the kernel, then restore a backup: tireless restore DIR')
   }),
   await check('stored rows', () => checkRows(context, fixes('stored rows'))),
+  await check('snapshots', () => checkSnapshots(context, fixes('snapshots'))),
   await check('schedules', () => checkSchedules(context)),
 ]
 
@@ -159,6 +162,32 @@ async function checkRows({ store, clock, kernel }: Needs<'store' | 'clock' | 'ke
 }
 
 const AUDIT_REMEDY = 'audit records are never moved; find the damaged one: tireless audit verify'
+
+const MAX_LISTED_FILES = 5
+
+async function checkSnapshots({ snapshots }: Needs<'snapshots'>, fix: boolean): Promise<Found> {
+  const { snapshots: all, checked, objects, bytes, read, lost, isFixed, repaired } = await snapshots.check(fix)
+  const size = `${objects} objects, ${Math.ceil(bytes / 1024 / 1024)} MB`
+  const part = [
+    ...(checked < all ? [`only the newest ${checked} checked`] : []),
+    ...(read < objects ? [`contents of ${read} objects read`] : []),
+  ]
+  const seen = [`${all} snapshots`, size, ...part].join(', ')
+  const names = lost.map(describeLost).join('; ')
+  if (lost.length === 0) return good(`${repaired > 0 ? `repaired: files of ${repaired} runs; ` : ''}intact: ${seen}`)
+  if (isFixed) return good(`cannot be undone any more, because the stored content was lost: ${names}; ${seen}`)
+  return fixable(
+    `missing or damaged files in the snapshots of: ${names}; ${seen}`,
+    'run tireless doctor --fix: what a workspace still has is stored again, and the rest is left out of undos',
+  )
+}
+
+function describeLost({ writer, paths }: LostFiles): string {
+  const who = shortId(writer)
+  if (paths === null) return `${who} (all files)`
+  const more = paths.length > MAX_LISTED_FILES ? `, and ${paths.length - MAX_LISTED_FILES} more` : ''
+  return `${who} (${paths.slice(0, MAX_LISTED_FILES).join(', ')}${more})`
+}
 
 async function checkResidents({ residents }: Needs<'residents'>): Promise<Found> {
   const all = await residents.describe()

@@ -30,9 +30,11 @@ export function refuseConflicts(
 }
 
 const isElsewhere = ({ kind }: UndoConflict): boolean => kind === 'elsewhere'
+const isDamaged = ({ kind }: UndoConflict): boolean => kind === 'damaged'
 
 function whyNot(conflicts: readonly UndoConflict[]): string {
   if (conflicts.some(isElsewhere)) return 'files are on another machine'
+  if (conflicts.some(isDamaged)) return 'snapshots that it needs are missing or damaged'
   if (conflicts.some(({ kind }) => kind === 'unfinished')) return 'an undo of the same work is half done'
   return 'later work builds on this'
 }
@@ -44,6 +46,8 @@ function stopFirst(conflicts: readonly UndoConflict[]): string {
 
 function undoFirst(conflicts: readonly UndoConflict[]): string {
   if (conflicts.some(isElsewhere)) return 'undo it in the home on that machine'
+  if (conflicts.some(isDamaged))
+    return 'run tireless doctor --fix, which repairs what it can and leaves out the rest; then undo again'
   const unfinished = conflicts.find((one) => one.kind === 'unfinished')
   if (unfinished) return finishOrGiveUp(unfinished.undo.id)
   const writers = [...new Set(conflicts.flatMap((one) => (one.kind === 'file' && one.by !== null ? [one.by] : [])))]

@@ -166,7 +166,9 @@ async function copyForChild(
   } catch (thrown) {
     throw new TirelessError('tool_failed', `the workspace cannot be copied: ${asTirelessError(thrown).message}`)
   }
-  if ((await snapshots.take(to, { run_id: run, turn: 0, before: true })) !== undefined) return
+  const taken = await snapshots.take(to, { run_id: run, turn: 0, before: true })
+  // What the snapshot left out could not be merged.
+  if (taken !== undefined && ![...(await snapshots.omittedFrom(taken)).values()].includes('too_large')) return
   throw new TirelessError('tool_failed', {
     what: 'the workspace is too large for sub-agents',
     where: from,

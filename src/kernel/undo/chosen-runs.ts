@@ -88,5 +88,5 @@ export function whatStays({ dispatch, records }: ChosenRun): readonly NotUndone[
   return isAnswered ? [...stays, { kind: 'reply', run_id, what: dispatch.result, at: dispatch.updated_at }] : stays
 }
 
-export const hasWritten = ({ records }: ChosenRun): boolean =>
+export const hasWritten = ({ records }: Pick<ChosenRun, 'records'>): boolean =>
   records.some((record) => record.kind === 'call_intended' && writesWorkspace(record.effect))

@@ -233,8 +233,9 @@ async function nameWriters(
   const writers = new Set(chosen.map(({ writer }) => writer))
   const others = (await snapshots.spans()).filter((span) => span.workspace === workspace && !writers.has(span.writer))
   const found = new Map<string, string | null>()
+  // A writer whose snapshots are lost cannot be named; that must not keep the others from being undone.
   for (const { writer, before, after, to } of others)
-    for (const { path, after: left } of await snapshots.compare(before, after))
+    for (const { path, after: left } of await snapshots.compare(before, after).catch(() => []))
       if (to > (touched.get(path) ?? Number.POSITIVE_INFINITY))
         found.set(path, left === effects.get(path)?.after ? null : writer)
   return [...touched.keys()].map((path) => ({ workspace, path, by: found.get(path) ?? null }))

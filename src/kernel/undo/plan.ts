@@ -25,13 +25,8 @@ import {
 } from './chosen-runs.ts'
 import { type DocumentConflict, planDocumentUndo, UNDONE_DOCUMENT, versionOfUndo } from './documents.ts'
 import { type FactConflict, planFactRedo, planFactUndo } from './plan-facts.ts'
-import {
-  type FileConflict,
-  type FileUndo,
-  type FileUndoOptions,
-  planFileUndo,
-  type UncertainPath,
-} from './plan-files.ts'
+import type { FileConflict, FileUndoOptions, UncertainPath } from './plan-files.ts'
+import { planRestorableFiles, type RestorableFiles } from './restorable-files.ts'
 
 export interface UndoDeps {
   readonly store: Store
@@ -222,7 +217,7 @@ async function planFiles(
   spans: readonly WriteSpan[],
   optionsOf: (workspace: string) => FileUndoOptions,
 ): Promise<PlannedFiles> {
-  const undos: FileUndo[] = []
+  const undos: RestorableFiles[] = []
   const conflicts: UndoConflict[] = []
   const running = await deps.store.dispatches({ status: 'running', limit: ALL })
   for (const [workspace, [first, ...rest]] of Map.groupBy(spans, (span) => span.workspace)) {
@@ -231,45 +226,26 @@ async function planFiles(
       if ((await deps.store.session(session_id))?.workspace === workspace)
         conflicts.push({ kind: 'open', run_id: dispatch_id, workspace })
     const present = await deps.snapshots.look(workspace)
-    if (present === undefined) conflicts.push({ kind: 'unreadable', workspace })
-    else
-      try {
-        undos.push(await planFileUndo(deps.snapshots, [first, ...rest], present, optionsOf(workspace)))
-      } catch {
-        conflicts.push({ kind: 'damaged', workspace })
-      }
+    if (present === undefined) {
+      conflicts.push({ kind: 'unreadable', workspace })
+      continue
+    }
+    const planned = await planRestorableFiles(deps.snapshots, [first, ...rest], present, optionsOf(workspace))
+    if (planned === undefined) conflicts.push({ kind: 'damaged', workspace })
+    else undos.push(planned)
   }
-  const lost = await findLost(deps, undos)
-  const isLost = new Set(lost.map(({ workspace, path }) => `${workspace}\n${path}`))
   return {
     workspaces: undos
-      .map(({ workspace, changes }) => ({
-        workspace,
-        changes: changes.filter(({ path }) => !isLost.has(`${workspace}\n${path}`)),
-      }))
+      .map(({ workspace, changes }) => ({ workspace, changes }))
       .filter(({ changes }) => changes.length > 0),
     conflicts: [
       ...conflicts,
       ...undos.flatMap((undo) => undo.conflicts.map((one) => ({ kind: 'file', ...one }) as const)),
     ],
-    lost,
+    lost: undos.flatMap(({ workspace, lost }) => lost.map((path) => ({ workspace, path }))),
     uncertain: undos.flatMap(({ workspace, uncertain }) => uncertain.map((one) => ({ workspace, ...one }))),
     omitted: undos.flatMap(({ workspace, omitted }) => [...omitted].map(([path, why]) => ({ workspace, path, why }))),
   }
-}
-
-/** What cannot go back, because what was there is no longer stored: found before anything changes. */
-async function findLost({ snapshots }: UndoDeps, undos: readonly FileUndo[]): Promise<UndoPlan['lost']> {
-  const lost: { workspace: string; path: string }[] = []
-  for (const { workspace, changes } of undos)
-    for (const { path, after } of changes)
-      if (after !== null && !isFolderState(after))
-        try {
-          await snapshots.contentOf(after)
-        } catch {
-          lost.push({ workspace, path })
-        }
-  return lost
 }
 
 /** Cycles of which all runs are chosen: what they wrote of their runs into STATE.md goes, too. */

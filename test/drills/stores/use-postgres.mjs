@@ -85,8 +85,8 @@ function addressOf(root) {
 replaceCode([
   {
     file: '/src/app/config-service.ts',
-    code: 'refuseBadSchedules(loaded)\n  return loaded',
-    instead: 'refuseBadSchedules(loaded)\n  return globalThis.storesDrill.useDatabase(loaded, paths)',
+    code: 'refuseBadSchedules(loaded)\n    return loaded',
+    instead: 'refuseBadSchedules(loaded)\n    return globalThis.storesDrill.useDatabase(loaded, paths)',
   },
   {
     file: '/src/app/plugins/store.ts',

@@ -13,6 +13,7 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  futimesSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -181,10 +182,10 @@ async function put(applying: Applying, change: PathChange, only: 'partly' | unde
     const at = Buffer.concat([draft.subarray(0, draft.lastIndexOf('/') + 1), name])
     if (statOf(draft)) unlinkSync(draft)
     if (after.startsWith('l')) symlinkSync(Buffer.from(content), draft)
-    else writeDraft(draft, content, bitsOf(after))
+    else writeDraft(draft, content, change)
     if (!after.startsWith('l') && stats && hasOtherNames(change, stats)) {
       applying.torn.add(path)
-      overwrite(at, content, bitsOf(after))
+      overwrite(at, content, change)
       applying.torn.delete(path)
       unlinkSync(draft)
     } else renameSync(draft, at)
@@ -261,28 +262,33 @@ function removeDrafts(applying: Applying, changes: readonly PathChange[]): void 
       })
 }
 
-function writeDraft(draft: Buffer, content: Uint8Array, bits: number): void {
+function writeDraft(draft: Buffer, content: Uint8Array, change: PathChange): void {
   const file = openSync(draft, CREATE, 0o600)
   try {
     writeWhole(file, content)
-    fchmodSync(file, bits)
+    setBitsAndTime(file, change)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
 }
 
-function overwrite(at: Buffer, content: Uint8Array, bits: number): void {
+function overwrite(at: Buffer, content: Uint8Array, change: PathChange): void {
   syncFolder(at)
   const file = openForWriting(at)
   try {
     writeWhole(file, content)
     ftruncateSync(file, content.length)
-    fchmodSync(file, bits)
+    setBitsAndTime(file, change)
     fsyncSync(file)
   } finally {
     closeSync(file)
   }
+}
+
+function setBitsAndTime(file: number, { after, afterTime }: PathChange): void {
+  fchmodSync(file, bitsOf(after ?? ''))
+  if (afterTime !== undefined) futimesSync(file, afterTime / 1000, afterTime / 1000)
 }
 
 /** The unfinished file must be there after a power loss, too. */

@@ -7,7 +7,7 @@ import {
   readablePath,
   repositoryOf,
 } from '../../../domain/path-change.ts'
-import { isReserved, MODES_ENTRY, nameKey, OMITTED_ENTRY, toRealName } from './entry-names.ts'
+import { isReserved, MODES_ENTRY, nameKey, OMITTED_ENTRY, TIMES_ENTRY, toRealName } from './entry-names.ts'
 import type { ObjectStore } from './object-store.ts'
 import { readNotes } from './workspace-tree.ts'
 
@@ -17,12 +17,22 @@ interface FolderEntry {
   /** Of a folder: the id of its tree. */
   readonly tree?: string
   readonly state: string
+  /** Of a file: when it was last modified, in ms; snapshots of earlier versions do not say it. */
+  readonly time?: number | undefined
 }
+
+interface Folder {
+  readonly entries: ReadonlyMap<string, FolderEntry>
+  /** What is there and not stored. */
+  readonly omitted: ReadonlyMap<string, Omission>
+}
+
+const NO_FOLDER: Folder = { entries: new Map(), omitted: new Map() }
 
 /** Reads each tree once. Paths are bytes as Latin-1 text, with `/` between names. */
 export class TreeReader {
   readonly #store: ObjectStore
-  readonly #folders = new Map<string, Promise<ReadonlyMap<string, FolderEntry>>>()
+  readonly #folders = new Map<string, Promise<Folder>>()
 
   constructor(store: ObjectStore) {
     this.#store = store
@@ -33,7 +43,10 @@ export class TreeReader {
     return (await this.#find(tree, path.split('/')))?.state ?? null
   }
 
-  /** Contract: every path that differs, folders included, with what was and is there. */
+  /**
+   * Contract: every path that differs, folders included, with what was and is there. Of a path that one of the two left
+   * out, nothing is known, so it is no change; neither is another time.
+   */
   async changes(before: string, after: string): Promise<ReadonlyMap<string, Change>> {
     const found = new Map<string, Change>()
     await this.#compare(before, after, '', found)
@@ -42,11 +55,10 @@ export class TreeReader {
 
   /** Contract: what the snapshot left out, by path. */
   async omitted(tree: string, path = ''): Promise<ReadonlyMap<string, Omission>> {
-    const notes = await readNotes(this.#store, await this.#store.readTree(tree), OMITTED_ENTRY)
-    const found = new Map([...notes].map(([name, why]) => [`${path}${name}`, why as Omission]))
-    for (const [name, { tree: sub }] of await this.#folder(tree))
-      if (sub !== undefined && name !== '.git')
-        for (const [at, why] of await this.omitted(sub, `${path}${name}/`)) found.set(at, why)
+    const { entries, omitted } = await this.#folder(tree)
+    const found = new Map([...omitted].map(([name, why]) => [`${path}${name}`, why]))
+    for (const [name, { tree: sub }] of entries)
+      if (sub !== undefined) for (const [at, why] of await this.omitted(sub, `${path}${name}/`)) found.set(at, why)
     return found
   }
 
@@ -57,29 +69,32 @@ export class TreeReader {
   }
 
   async #find(tree: string, [name = '', ...rest]: readonly string[]): Promise<FolderEntry | undefined> {
-    const entry = (await this.#folder(tree)).get(name)
+    const entry = (await this.#folder(tree)).entries.get(name)
     if (rest.length === 0) return entry
     return entry?.tree === undefined ? undefined : this.#find(entry.tree, rest)
   }
 
-  #folder(tree: string): Promise<ReadonlyMap<string, FolderEntry>> {
+  #folder(tree: string): Promise<Folder> {
     const read = this.#folders.get(tree) ?? this.#read(tree)
     this.#folders.set(tree, read)
     return read
   }
 
-  async #read(tree: string): Promise<ReadonlyMap<string, FolderEntry>> {
-    const entries = await this.#store.readTree(tree)
-    const modes = await readNotes(this.#store, entries, MODES_ENTRY)
-    const found = new Map<string, FolderEntry>()
-    for (const { mode, name: stored, id } of entries) {
-      if (isReserved(stored)) continue
-      const name = nameKey(toRealName(stored))
+  async #read(tree: string): Promise<Folder> {
+    const stored = await this.#store.readTree(tree)
+    const modes = await readNotes(this.#store, stored, MODES_ENTRY)
+    const times = await readNotes(this.#store, stored, TIMES_ENTRY)
+    const omitted = await readNotes(this.#store, stored, OMITTED_ENTRY)
+    const entries = new Map<string, FolderEntry>()
+    for (const { mode, name: storedName, id } of stored) {
+      if (isReserved(storedName)) continue
+      const name = nameKey(toRealName(storedName))
       const bits = modes.get(name) ?? (mode === '100644' ? '644' : '755')
-      if (mode === '40000') found.set(name, { tree: id, state: `d ${bits}` })
-      else found.set(name, { state: mode === '120000' ? `l ${id}` : `f ${bits} ${id}` })
+      if (mode === '40000') entries.set(name, { tree: id, state: `d ${bits}` })
+      else if (mode === '120000') entries.set(name, { state: `l ${id}` })
+      else entries.set(name, { state: `f ${bits} ${id}`, time: timeOf(times.get(name)) })
     }
-    return found
+    return { entries, omitted: omitted as ReadonlyMap<string, Omission> }
   }
 
   async #compare(
@@ -89,18 +104,27 @@ export class TreeReader {
     found: Map<string, Change>,
   ): Promise<void> {
     if (before === after) return
-    const [old, present] = [await this.#entries(before), await this.#entries(after)]
-    for (const name of new Set([...old.keys(), ...present.keys()])) {
-      const [a, b] = [old.get(name), present.get(name)]
-      if (a?.state !== b?.state) found.set(`${path}${name}`, { before: a?.state ?? null, after: b?.state ?? null })
+    const [old, present] = [await this.#folderOrNone(before), await this.#folderOrNone(after)]
+    for (const name of new Set([...old.entries.keys(), ...present.entries.keys()])) {
+      if (old.omitted.has(name) || present.omitted.has(name)) continue
+      const [a, b] = [old.entries.get(name), present.entries.get(name)]
+      if (a?.state !== b?.state)
+        found.set(`${path}${name}`, {
+          before: a?.state ?? null,
+          after: b?.state ?? null,
+          ...(a?.time !== undefined && { beforeTime: a.time }),
+          ...(b?.time !== undefined && { afterTime: b.time }),
+        })
       if (a?.tree !== b?.tree) await this.#compare(a?.tree, b?.tree, `${path}${name}/`, found)
     }
   }
 
-  async #entries(tree: string | undefined): Promise<ReadonlyMap<string, FolderEntry>> {
-    return tree === undefined ? new Map() : this.#folder(tree)
+  async #folderOrNone(tree: string | undefined): Promise<Folder> {
+    return tree === undefined ? NO_FOLDER : this.#folder(tree)
   }
 }
+
+const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
 
 /** Contract: paths of files that were added, changed or removed, sorted; without those of repositories. */
 export async function changedFiles(trees: TreeReader, before: string, after: string): Promise<readonly string[]> {

@@ -11,8 +11,13 @@ export const MODES_ENTRY = '.git%modes'
 /** Entries that are not stored, with the reason, by name. */
 export const OMITTED_ENTRY = '.git%omitted'
 
+/** When files were last modified, in ms, by name. */
+export const TIMES_ENTRY = '.git%times'
+export type NotesEntry = typeof MODES_ENTRY | typeof OMITTED_ENTRY | typeof TIMES_ENTRY
+const RESERVED: readonly string[] = [MODES_ENTRY, OMITTED_ENTRY, TIMES_ENTRY]
+
 export const isReserved = (stored: Buffer): boolean =>
-  stored.length > ESCAPED.length && [MODES_ENTRY, OMITTED_ENTRY].includes(stored.toString('latin1'))
+  stored.length > ESCAPED.length && RESERVED.includes(stored.toString('latin1'))
 
 /** Contract: pure; names that differ stay different, and none is reserved. */
 export function toStoredName(name: Buffer): Buffer {

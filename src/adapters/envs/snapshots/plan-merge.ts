@@ -5,7 +5,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { mergeText } from '../../../domain/merge-text.ts'
-import { type PathState, repositoryOf } from '../../../domain/path-change.ts'
+import { type Omission, type PathState, parentsOf, repositoryOf } from '../../../domain/path-change.ts'
 import type { TreeReader } from './compare-trees.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -40,7 +40,20 @@ export async function planMerge(
 ): Promise<MergePlan> {
   const changed = [...(await reader.changes(base, theirs))].filter(([path]) => isMerged(path))
   const wanted = changed.map(([path, { before, after }]) => ({ path, before, after }))
-  return { theirs, ...(await settlePaths(store, reader, ours, wanted)) }
+  const { changes, conflicts } = await settlePaths(store, reader, ours, wanted)
+  const unknown = await newlyUnreadable(reader, { base, theirs })
+  return { theirs, changes, conflicts: [...conflicts, ...unknown.map((path) => ({ path, theirs: null }))] }
+}
+
+/** What the copy made and nobody can read is not merged; it is named. */
+async function newlyUnreadable(
+  reader: TreeReader,
+  { base, theirs }: Pick<MergedTrees, 'base' | 'theirs'>,
+): Promise<readonly string[]> {
+  const before = await reader.omitted(base)
+  return [...(await reader.omitted(theirs))]
+    .filter(([path, why]) => why === 'unreadable' && !before.has(path) && isMerged(path))
+    .map(([path]) => path)
 }
 
 /** Commits stay in the copy: its repository is its own. */
@@ -56,7 +69,13 @@ export async function settlePaths(
 ): Promise<Pick<MergePlan, 'changes' | 'conflicts'>> {
   const changes: PlannedPath[] = []
   const conflicts: { path: string; theirs: PathState }[] = []
+  const omitted = await reader.omitted(ours)
   for (const { path, before, after } of wanted) {
+    // Something is there that is in no snapshot: it must not be replaced.
+    if (isAt(path, omitted)) {
+      conflicts.push({ path, theirs: after })
+      continue
+    }
     const present = await reader.stateAt(ours, path)
     if (present === after || (isFolder(present) && isFolder(after))) continue
     const merged = isEqual(present, before) ? after : await mergeFiles(store, reader, { before, present, after })
@@ -66,6 +85,9 @@ export async function settlePaths(
   }
   return { changes, conflicts }
 }
+
+const isAt = (path: string, omitted: ReadonlyMap<string, Omission>): boolean =>
+  [...parentsOf(path), path].some((at) => omitted.has(at))
 
 export const isFolder = (state: PathState): boolean => state?.startsWith('d ') ?? false
 const isEqual = (a: PathState, b: PathState): boolean => a === b || (isFolder(a) && isFolder(b))
@@ -90,7 +112,8 @@ async function mergeFiles(
   const contents = await Promise.all([before, present, after].map((state) => reader.content(state)))
   const [a, b, c] = contents.map((content) => (content && isText(content) ? content.toString('utf8') : undefined))
   const merged = a === undefined || b === undefined || c === undefined ? null : mergeText(a, b, c)
-  return merged === null ? undefined : `f ${bits} ${store.writeBlob(Buffer.from(merged))}`
+  if (merged === null) return undefined
+  return `f ${bits} ${await store.write((batch) => batch.writeBlob(Buffer.from(merged)))}`
 }
 
 const isText = (content: Buffer): boolean => isUtf8(content) && !content.includes(0)

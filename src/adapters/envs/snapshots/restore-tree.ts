@@ -1,7 +1,7 @@
 /** Writes a stored tree into a folder that nothing else uses: the workspace of a fork. */
 
-import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { isReserved, MODES_ENTRY, nameKey, OMITTED_ENTRY, toRealName } from './entry-names.ts'
+import { chmod, mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { isReserved, MODES_ENTRY, nameKey, OMITTED_ENTRY, TIMES_ENTRY, toRealName } from './entry-names.ts'
 import type { ObjectStore } from './object-store.ts'
 import { readNotes } from './workspace-tree.ts'
 
@@ -22,10 +22,9 @@ interface Restoring {
 
 async function restoreFolder({ store, keep }: Restoring, tree: string, folder: Buffer): Promise<void> {
   const entries = await store.readTree(tree)
-  const [modes, omitted] = [
-    await readNotes(store, entries, MODES_ENTRY),
-    await readNotes(store, entries, OMITTED_ENTRY),
-  ]
+  const modes = await readNotes(store, entries, MODES_ENTRY)
+  const times = await readNotes(store, entries, TIMES_ENTRY)
+  const omitted = await readNotes(store, entries, OMITTED_ENTRY)
   await mkdir(folder, { recursive: true })
   const folders = new Set(entries.filter(({ mode }) => mode === '40000').map(({ name }) => nameKey(toRealName(name))))
   for (const entry of await readdir(folder, { withFileTypes: true, encoding: 'buffer' })) {
@@ -42,7 +41,10 @@ async function restoreFolder({ store, keep }: Restoring, tree: string, folder: B
     if (mode === '40000') await restoreFolder({ store, keep }, id, path)
     else if (mode === '120000') await symlink(await store.readBlob(id), path)
     else await writeFile(path, await store.readBlob(id), { flag: 'wx' })
-    if (mode !== '120000') await chmod(path, bits === undefined ? DEFAULT_BITS[mode] : Number.parseInt(bits, 8))
+    if (mode === '120000') continue
+    await chmod(path, bits === undefined ? DEFAULT_BITS[mode] : Number.parseInt(bits, 8))
+    const seconds = Number(times.get(nameKey(name))) / 1000
+    if (Number.isFinite(seconds)) await utimes(path, seconds, seconds)
   }
 }
 

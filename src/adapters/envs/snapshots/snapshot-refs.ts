@@ -37,9 +37,25 @@ export class SnapshotRefs {
     return found.filter(({ tree }) => /^[0-9a-f]{40}$/.test(tree))
   }
 
+  /** Contract: refs that name a tree of `changed` name the other one instead, or go if there is none. */
+  async replaceTrees(changed: ReadonlyMap<string, string | undefined>): Promise<void> {
+    for (const run_id of await readdir(this.#folder).catch(() => []))
+      for (const { turn, tree } of await this.treesOf(run_id)) {
+        const other = changed.get(tree)
+        if (other !== undefined) this.write(run_id, turn, other)
+        else if (changed.has(tree)) await rm(join(this.#folder, run_id, String(turn)), { force: true })
+      }
+  }
+
   async allTrees(): Promise<readonly string[]> {
+    return (await this.named()).map(({ tree }) => tree)
+  }
+
+  async named(): Promise<readonly { readonly writer: string; readonly tree: string }[]> {
     const runs = await readdir(this.#folder).catch(() => [])
-    const trees = await Promise.all(runs.map((run_id) => this.treesOf(run_id)))
-    return trees.flat().map(({ tree }) => tree)
+    const found = await Promise.all(
+      runs.map(async (writer) => (await this.treesOf(writer)).map(({ tree }) => ({ writer, tree }))),
+    )
+    return found.flat()
   }
 }

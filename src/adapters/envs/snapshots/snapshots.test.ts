@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,14 +87,132 @@ test('objects that only forgotten runs used are removed; shared objects stay', a
   assert.deepEqual(readdirSync(target('fork')), ['shared.txt'])
 })
 
-test('a workspace that grows too large loses its snapshots, so that no outdated one is used', async (t) => {
+test('a workspace that grows too large keeps its snapshots; what was covered before stays covered', async (t) => {
   const { snapshots, workspace, warnings } = setUp(t)
+  const put = (path: string, bytes = 1): void => writeFileSync(join(workspace, path), 'x'.repeat(bytes))
+  for (const folder of ['old', 'new', 'new/deep']) mkdirSync(join(workspace, folder))
+  for (const name of ['a', 'old/b', 'old/c', 'old/d']) put(name)
+  const before = await snapshots.take(workspace, { run_id: 'r', turn: 1, before: true })
+  for (let n = 0; n < 9; n += 1) put(`new/deep/${n}`)
+  for (const name of ['new/e', 'new/f']) put(name)
+  put('large', 900_000)
+  put('larger', 950_000)
+  const after = await snapshots.take(workspace, { run_id: 'r', turn: 2 })
+  assert.ok(before && after)
+  assert.deepEqual(Object.fromEntries(await snapshots.omittedFrom(after)), {
+    'new/deep': 'too_large',
+    larger: 'too_large',
+  })
+  const changes = await snapshots.compare(before, after)
+  assert.deepEqual(
+    changes.map(({ path }) => path),
+    ['large', 'new/e', 'new/f'],
+  )
+  rmSync(join(workspace, 'new/deep'), { recursive: true })
+  const shrunk = await snapshots.take(workspace, { run_id: 'r', turn: 3, before: true })
+  assert.deepEqual([...(await snapshots.omittedFrom(shrunk ?? '')).keys()], ['larger'])
+  // What one of them has not seen was neither added nor removed.
+  assert.deepEqual(await snapshots.compare(after, shrunk ?? ''), [])
+  assert.match(warnings.join(), /^left out 1 paths: .*larger \(too_large\)$/)
+})
+
+test('O7: objects and their names are on disk before anything names the snapshot', (t) => {
+  if (spawnSync('strace', ['-V']).status !== 0) return t.skip('strace is missing')
+  const { workspace, repository, target } = setUp(t)
+  writeFileSync(join(workspace, 'a.txt'), 'one')
+  const load = (path: string): string => JSON.stringify(import.meta.resolve(path))
+  const script = `import { createWorkspaceSnapshots } from ${load('./snapshots.ts')}
+    import { systemClock } from ${load('../../system/clock.ts')}
+    const options = { folder: ${JSON.stringify(repository)}, clock: systemClock, warn: console.error }
+    const step = { run_id: 'r', turn: 1, before: true }
+    await createWorkspaceSnapshots(options).take(${JSON.stringify(workspace)}, step)`
+  const node = [process.execPath, '--disable-warning=ExperimentalWarning', '--input-type=module', '-e', script]
+  const log = target('strace')
+  const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' }
+  execFileSync('strace', ['-f', '-y', '-o', log, '-e', 'trace=fsync,/^(rename|write)', ...node], { env })
+  const calls = readFileSync(log, 'utf8').matchAll(/ (fsync|rename|write)\w*\(.*?workspaces\.git\/(\w+)/g)
+  const order = [...calls].map(([, call, part]) => `${call} ${part}`).filter((call) => call !== 'write HEAD')
+  const steps = order.filter((call, i) => call !== order[i - 1])
+  assert.deepEqual(steps.slice(steps.lastIndexOf('write drafts')), [
+    ...[
+      'write drafts',
+      'fsync drafts',
+      'rename drafts',
+      'fsync objects',
+      'write refs',
+      'fsync refs',
+      'rename refs',
+      'fsync refs',
+      'write writers',
+      'fsync writers',
+    ],
+  ])
+})
+
+test('O7: without room for a snapshot, earlier ones stay; with room again, snapshots go on', async (t) => {
+  const { snapshots, workspace, repository, warnings } = setUp(t)
+  mkdirSync(repository)
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', repository])
+  if (mounted.status !== 0) return t.skip('a small disk cannot be mounted here')
+  try {
+    writeFileSync(join(workspace, '.env'), 'precious')
+    const first = await snapshots.take(workspace, { run_id: 'r', turn: 0, before: true })
+    rmSync(join(workspace, '.env'))
+    await snapshots.take(workspace, { run_id: 'r', turn: 1 })
+    writeFileSync(join(workspace, 'large'), randomBytes(300_000))
+    assert.equal(await snapshots.take(workspace, { run_id: 'r', turn: 2 }), undefined)
+    assert.match(warnings.join(), /ENOSPC|space/)
+    assert.deepEqual(readdirSync(join(repository, 'drafts')), [])
+    const [span] = await snapshots.spans(['r'])
+    assert.equal(span?.before, first)
+    const changes = await snapshots.compare(span?.before ?? '', span?.after ?? '')
+    assert.deepEqual(
+      changes.map(({ path }) => path),
+      ['.env'],
+    )
+    assert.equal(await snapshots.take(workspace, { run_id: 'r', turn: 3, before: true }), undefined)
+    writeFileSync(join(workspace, 'by the owner'), '')
+    execFileSync('mount', ['-o', 'remount,size=2m', repository])
+    assert.ok(await snapshots.take(workspace, { run_id: 'r', turn: 4 }))
+    // The owner may have written between the last snapshot and the one that could not be taken.
+    assert.deepEqual(await snapshots.spans(['r']), [span])
+    assert.ok(await snapshots.take(workspace, { run_id: 'r', turn: 4, before: true }))
+    writeFileSync(join(workspace, 'later'), '')
+    assert.ok(await snapshots.take(workspace, { run_id: 'r', turn: 5 }))
+    const [, later] = await snapshots.spans(['r'])
+    assert.deepEqual(
+      (await snapshots.compare(later?.before ?? '', later?.after ?? '')).map(({ path }) => path),
+      ['later'],
+    )
+    assert.equal((await snapshots.check(false)).lost.length, 0)
+  } finally {
+    execFileSync('umount', ['-l', repository])
+  }
+})
+
+test('a fork of a step without a snapshot starts from the present files, not from an older snapshot', async (t) => {
+  const { snapshots, workspace, warnings, target } = setUp(t)
+  writeFileSync(join(workspace, 'a.txt'), 'one')
+  await snapshots.take(workspace, { run_id: 'r', turn: 1, before: true })
+  for (let n = 0; n <= 40; n += 1) writeFileSync(join(workspace, String(n)), '')
+  assert.equal(await snapshots.take(workspace, { run_id: 'r', turn: 2 }), undefined)
+  assert.match(warnings.join(), /more than 40 entries/)
+  const fork = (turn: number): Promise<string> =>
+    snapshots.copyTo(target(`t${turn}`), { workspace, step: { run_id: 'r', turn }, as: `f${turn}` })
+  assert.deepEqual([await fork(1), await fork(2)], ['kept', 'now'])
+})
+
+test('a draft of a killed process is in no way and is removed later; a short one is no object', async (t) => {
+  const { snapshots, workspace, repository } = setUp(t)
+  const drafts = join(repository, 'drafts')
+  mkdirSync(drafts, { recursive: true })
+  for (const name of [`${process.pid}-1`, 'old']) writeFileSync(join(drafts, name), 'torn')
+  utimesSync(join(drafts, 'old'), 1, 1)
+  writeFileSync(join(workspace, 'a.txt'), 'one')
   await snapshots.take(workspace, { run_id: 'r', turn: 1 })
-  assert.equal(await snapshots.hasAny('r'), true)
-  for (let n = 0; n <= 10; n += 1) writeFileSync(join(workspace, String(n)), '')
-  await snapshots.take(workspace, { run_id: 'r', turn: 2 })
-  assert.equal(await snapshots.hasAny('r'), false)
-  assert.match(warnings.join(), /more than 10 files/)
+  assert.deepEqual(readdirSync(drafts), [`${process.pid}-1`])
+  assert.equal(textIn(drafts, `${process.pid}-1`), 'torn')
+  execFileSync('git', ['--git-dir', repository, 'fsck', '--strict'])
 })
 
 test('the changes of each step and the versions of a file come from the snapshots', async (t) => {

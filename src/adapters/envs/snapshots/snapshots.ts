@@ -1,47 +1,48 @@
 /**
- * Snapshots of workspaces, in one bare repository of the home: one ref for each step that wrote files. They are
- * not fsynced: if a snapshot is lost, a fork starts from the present files instead.
+ * Snapshots of workspaces, in one bare repository of the home: one ref for each step that wrote files. What a snapshot
+ * names is on disk before a ref or a line of the log names the snapshot.
  */
 
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asTirelessError, TirelessError } from '../../../domain/error.ts'
-import type { PathState } from '../../../domain/path-change.ts'
-import { readablePath, repositoryOf } from '../../../domain/path-change.ts'
+import { type Omission, readablePath, repositoryOf } from '../../../domain/path-change.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { FileVersion, Snapshots, StepChanges, WriteSpan } from '../../../ports/snapshots.ts'
+import type { FileVersion, LostFiles, Snapshots, StepChanges, WriteSpan } from '../../../ports/snapshots.ts'
 import { PATHS_AS_THEY_ARE, type StoredPaths } from '../../../ports/stored-paths.ts'
 import { copyFolder } from '../choose-workspace.ts'
 import { applyChanges, type ChangingWorkspace, findProgress } from './apply-changes.ts'
+import { ObjectCheck, writeWithoutLost } from './check-snapshots.ts'
 import { changedFiles, readFileIn, TreeReader } from './compare-trees.ts'
+import { findUncovered } from './find-uncovered.ts'
 import { listPresentFiles } from './list-present-files.ts'
+import { TREE_LIMITS, type TreeLimits } from './list-workspace.ts'
 import { mergeWorkspace } from './merge-workspace.ts'
 import { type ObjectStore, openObjectStore } from './object-store.ts'
 import { restoreTree } from './restore-tree.ts'
 import { SnapshotRefs } from './snapshot-refs.ts'
-import {
-  type KnownFiles,
-  TREE_LIMITS,
-  type TreeLimits,
-  WorkspaceTooLargeError,
-  writeWorkspaceTree,
-} from './workspace-tree.ts'
+import { type KnownFiles, newKnownFiles, writeWorkspaceTree } from './workspace-tree.ts'
 import { spansOf, WriterLog } from './writer-log.ts'
 
 interface SnapshotOptions {
-  /** A workspace above these limits gets no snapshots. */
+  /** What a snapshot takes at most; it leaves out the rest. */
   readonly limits?: TreeLimits
   /** Folder of the bare repository. */
   readonly folder: string
   /** How workspaces are named in it; default: by their absolute paths. */
   readonly paths?: StoredPaths
   readonly clock: Clock
-  /** Receives the reason when a snapshot cannot be taken or removed. */
+  /** Receives the reason when a snapshot cannot be taken or removed, and what one leaves out. */
   readonly warn: (message: string, about: { readonly workspace: string }) => void
 }
 
 /** Number of workspaces whose file list is cached, so that only changed files are read again. */
 const MAX_CACHED = 32
+/** Paths named in one message of the log. */
+const MAX_TOLD = 5
+/** Longer than any command needs between a look and what it does with it. */
+const MAX_LATEST = 64
 
 export function createWorkspaceSnapshots(options: SnapshotOptions): Snapshots {
   return new WorkspaceSnapshots(options)
@@ -53,8 +54,10 @@ class WorkspaceSnapshots implements Snapshots {
   readonly #log: WriterLog
   readonly #cache = new FileListCache()
   #opened: Promise<ObjectStore> | undefined
-  /** Workspaces that are too large. This process does not try again, because each attempt reads many files. */
-  readonly #tooLarge = new Set<string>()
+  /** What was said to be left out, by workspace. */
+  readonly #told = new Map<string, string>()
+  /** Trees that nothing on disk names yet, newest last: pruning keeps them. */
+  readonly #latest: string[] = []
   // Pruning must not run while a snapshot is being written.
   readonly #running = new Set<Promise<unknown>>()
   #pruned: Promise<void> = Promise.resolve()
@@ -67,36 +70,26 @@ class WorkspaceSnapshots implements Snapshots {
 
   take: Snapshots['take'] = (workspace, { run_id, turn, before, recovered }) =>
     this.#afterPruning(async () => {
-      if (this.#tooLarge.has(workspace)) return undefined
-      const { clock, limits = TREE_LIMITS, warn } = this.#options
+      const { clock, warn } = this.#options
+      const isFirst = before === true || recovered === true
       try {
-        const known = this.#cache.filesOf(workspace)
-        const tree = await writeWorkspaceTree(await this.#objects(), workspace, known, { now: clock.now(), limits })
-        const isFirst = before === true || recovered === true
+        const tree = await this.#write(workspace, { isThorough: isFirst })
+        if (isFirst) this.#tellLeftOut(workspace)
         if (!isFirst || !this.#refs.hasAny(run_id)) this.#refs.write(run_id, turn, tree)
         const kind = recovered ? 'recovered' : before ? 'before' : 'after'
-        const linked = kind === 'after' || known.linked.size === 0 ? {} : { linked: Object.fromEntries(known.linked) }
-        this.#log.add(run_id, { kind, turn, tree, at: clock.now(), workspace, ...linked })
+        const { linked } = this.#cache.filesOf(workspace)
+        const named = isFirst && linked.size > 0 ? { linked: Object.fromEntries(linked) } : {}
+        this.#log.add(run_id, { kind, turn, tree, at: clock.now(), workspace, ...named })
         return tree
       } catch (thrown) {
-        if (thrown instanceof WorkspaceTooLargeError) this.#tooLarge.add(workspace)
-        // Removes the run's other snapshots too: otherwise a later fork would use an older snapshot for this step.
-        await this.#remove(run_id).catch(() => {})
+        this.#log.miss(run_id, { turn, at: clock.now(), workspace }, isFirst)
         warn(asTirelessError(thrown).message, { workspace })
         return undefined
       }
     })
 
   look: Snapshots['look'] = (workspace) =>
-    this.#afterPruning(async () => {
-      const { clock, limits = TREE_LIMITS } = this.#options
-      const known = this.#cache.filesOf(workspace)
-      try {
-        return await writeWorkspaceTree(await this.#objects(), workspace, known, { now: clock.now(), limits })
-      } catch {
-        return undefined
-      }
-    })
+    this.#afterPruning(() => this.#write(workspace, { isThorough: true }).catch(() => undefined))
 
   progress: Snapshots['progress'] = (workspace, changes, id) =>
     this.#afterPruning(async () => findProgress(await this.#changing(workspace, id), changes))
@@ -113,9 +106,13 @@ class WorkspaceSnapshots implements Snapshots {
       const upTo = trees.filter(({ turn }) => turn <= step.turn)
       // The first snapshot precedes every write of the run, so it is also right for all earlier steps.
       const found = upTo.at(-1) ?? trees[0]
-      if (!found) return 'now'
+      const lines = await this.#log.read(step.run_id)
+      const isMissed = lines.some(
+        ({ kind, turn }) => kind === 'missed' && turn <= step.turn && turn > (found?.turn ?? turn),
+      )
+      if (!found || isMissed) return 'now'
       // Snapshots of earlier versions have no repositories, and say nothing of what they left out.
-      const keep = (await this.#log.read(step.run_id)).length === 0 ? ['.git', 'node_modules'] : []
+      const keep = lines.length === 0 ? ['.git', 'node_modules'] : []
       await restoreTree(await this.#objects(), found.tree, target, keep)
       for (const { turn, tree } of upTo.length > 0 ? upTo : [found])
         this.#refs.write(as, Math.min(turn, step.turn), tree)
@@ -141,7 +138,7 @@ class WorkspaceSnapshots implements Snapshots {
         for (const { path, after: state } of await this.compare(before, after))
           if (repositoryOf(path) === undefined) made.set(readablePath(path), state !== null && !state.startsWith('d'))
     } catch {
-      // A snapshot is lost or damaged; snapshots are not fsynced.
+      // A snapshot is lost or damaged.
       return []
     }
     return [...made]
@@ -172,16 +169,35 @@ class WorkspaceSnapshots implements Snapshots {
       return [...changes].map(([path, change]) => ({ path, ...change })).toSorted((a, b) => (a.path < b.path ? -1 : 1))
     })
 
-  omittedFrom: Snapshots['omittedFrom'] = (snapshot) =>
-    this.#afterPruning(async () => (await this.#reader()).omitted(snapshot))
+  omittedFrom: Snapshots['omittedFrom'] = (...snapshots) =>
+    this.#afterPruning(async () => {
+      const reader = await this.#reader()
+      const found = new Map<string, Omission>()
+      for (const snapshot of new Set(snapshots))
+        for (const [path, why] of await reader.omitted(snapshot)) found.set(path, why)
+      return found
+    })
+
+  uncovered: Snapshots['uncovered'] = (workspace) => findUncovered(workspace, this.#options.limits ?? TREE_LIMITS)
+
+  lostOf: Snapshots['lostOf'] = (changes) =>
+    this.#afterPruning(async () => {
+      const store = await this.#objects()
+      const lost: string[] = []
+      for (const { path, after } of changes) {
+        const id = after === null || after.startsWith('d') ? undefined : after.split(' ').at(-1)
+        if (id !== undefined && !(await store.isIntact(id))) lost.push(path)
+      }
+      return lost
+    })
 
   contentOf: Snapshots['contentOf'] = (state) => this.#afterPruning(async () => (await this.#reader()).content(state))
 
   merge: Snapshots['merge'] = async ({ run_id, from, into }) => {
     const writer = mergeWriter(run_id)
     const [base] = await this.#refs.treesOf(run_id)
-    const theirs = await this.#tree(from)
-    const ours = await this.#tree(into)
+    const theirs = await this.#completeTree(from)
+    const ours = await this.#completeTree(into)
     if (!base || theirs === undefined || ours === undefined) return undefined
     try {
       const merged = await this.#afterPruning(async () =>
@@ -208,18 +224,68 @@ class WorkspaceSnapshots implements Snapshots {
 
   presentFiles: Snapshots['presentFiles'] = listPresentFiles
 
-  forget: Snapshots['forget'] = (run_ids) => {
-    this.#pruned = this.#pruned.then(async () => {
-      await Promise.all(this.#running)
+  forget: Snapshots['forget'] = (run_ids) =>
+    this.#alone(async () => {
       try {
         for (const run_id of run_ids.flatMap((id) => [id, `merge-${id}`])) await this.#remove(run_id)
-        await (await this.#objects()).prune([...(await this.#refs.allTrees()), ...(await this.#loggedTrees())])
+        const named = [...(await this.#refs.allTrees()), ...(await this.#namedTrees()).map(({ tree }) => tree)]
+        await (await this.#objects()).prune([...named, ...this.#latest])
       } catch (thrown) {
         const { folder, warn } = this.#options
         warn(`cannot remove old snapshots: ${asTirelessError(thrown).message}`, { workspace: folder })
+      } finally {
+        // Whatever was removed, no list may name it.
+        this.#cache.clear()
       }
     })
-    return this.#pruned
+
+  check: Snapshots['check'] = (fix) => {
+    const find = async () => ({ ...(await this.#findLost()), isFixed: false, repaired: 0 })
+    // Runs go on meanwhile; only a repair must not meet a snapshot that is being written.
+    if (!fix) return this.#afterPruning(find)
+    return this.#alone(async () => {
+      const before = await find()
+      if (before.lost.length === 0) return before
+      const store = await this.#objects()
+      store.distrust()
+      this.#cache.clear()
+      // What was lost may still be in a workspace; a snapshot of it writes damaged and missing objects again.
+      for (const workspace of new Set((await this.#namedTrees()).map((named) => named.workspace)))
+        if (existsSync(workspace)) await this.#write(workspace, { isThorough: true }).catch(() => undefined)
+      const after = await this.#findLost()
+      await this.#takeOut(after.trees)
+      return { ...after, isFixed: true, repaired: before.lost.length - after.lost.length }
+    })
+  }
+
+  /** The newest snapshots come first; equal ones count once. */
+  async #findLost() {
+    const check = new ObjectCheck(await this.#objects())
+    const [trees, lost] = [new Map<string, readonly string[] | null>(), new Map<string, Set<string> | null>()]
+    const named = [...(await this.#namedTrees()), ...(await this.#refs.named())]
+    let checked = 0
+    for (const { writer, tree } of named) {
+      if (check.isOver && !trees.has(tree)) continue
+      checked += 1
+      const paths = await check.lostPaths(tree)
+      if (paths?.length === 0) continue
+      trees.set(tree, paths)
+      const known = lost.get(writer)
+      lost.set(writer, paths === null || known === null ? null : new Set([...(known ?? []), ...paths]))
+    }
+    const files = [...lost].map(
+      ([writer, paths]): LostFiles => ({ writer, paths: paths && [...paths].map(readablePath).sort() }),
+    )
+    return { ...check.found, snapshots: named.length, checked, lost: files, trees: [...trees.keys()] }
+  }
+
+  async #takeOut(trees: readonly string[]): Promise<void> {
+    const store = await this.#objects()
+    const changed = new Map<string, string | undefined>()
+    for (const tree of trees) changed.set(tree, await writeWithoutLost(store, tree))
+    if (changed.size === 0) return
+    for (const writer of await this.#log.writers()) await this.#log.replaceTrees(writer, changed)
+    await this.#refs.replaceTrees(changed)
   }
 
   async #remove(run_id: string): Promise<void> {
@@ -234,35 +300,61 @@ class WorkspaceSnapshots implements Snapshots {
     return join(this.#options.folder, 'merges', run_id)
   }
 
-  /** The id of the workspace's tree; undefined if it cannot be stored. */
-  #tree(workspace: string): Promise<string | undefined> {
+  /** Contract: the id of the workspace's tree. */
+  async #write(workspace: string, { isThorough }: { readonly isThorough: boolean }): Promise<string> {
+    const { clock, limits = TREE_LIMITS } = this.#options
+    const known = this.#cache.filesOf(workspace)
+    const tree = await writeWorkspaceTree(await this.#objects(), workspace, known, {
+      now: clock.now(),
+      limits,
+      isThorough,
+    })
+    this.#latest.push(tree)
+    if (this.#latest.length > MAX_LATEST) this.#latest.shift()
+    return tree
+  }
+
+  /** Contract: once for what is left out, and again when it is something else. */
+  #tellLeftOut(workspace: string): void {
+    const { leftOut } = this.#cache.filesOf(workspace)
+    const paths = [...leftOut].slice(0, MAX_TOLD).map(([path, why]) => `${readablePath(path)} (${why})`)
+    const text = paths.length === 0 ? '' : `left out ${leftOut.size} paths: ${paths.join(', ')}`
+    if (text !== '' && this.#told.get(workspace) !== text) this.#options.warn(text, { workspace })
+    this.#told.set(workspace, text)
+  }
+
+  /** The id of the workspace's tree; undefined if it cannot be stored as a whole: work would be lost in a merge. */
+  #completeTree(workspace: string): Promise<string | undefined> {
     return this.#afterPruning(async () => {
-      const { clock, limits = TREE_LIMITS, warn } = this.#options
       try {
-        const known = this.#cache.filesOf(workspace)
-        return await writeWorkspaceTree(await this.#objects(), workspace, known, { now: clock.now(), limits })
+        const tree = await this.#write(workspace, { isThorough: true })
+        const omitted = await (await this.#reader()).omitted(tree)
+        if (![...omitted.values()].includes('too_large')) return tree
+        throw new TirelessError('workspace_refused', 'the workspace is too large to be merged')
       } catch (thrown) {
-        warn(asTirelessError(thrown).message, { workspace })
+        this.#options.warn(asTirelessError(thrown).message, { workspace })
         return undefined
       }
     })
   }
 
-  async #loggedTrees(): Promise<readonly string[]> {
-    const lines = await Promise.all((await this.#log.writers()).map((writer) => this.#log.read(writer)))
-    return lines.flat().map(({ tree }) => tree)
+  /** Every snapshot in the log, newest first. */
+  async #namedTrees(): Promise<
+    readonly { readonly writer: string; readonly tree: string; readonly workspace: string }[]
+  > {
+    const writers = await this.#log.writers()
+    const lines = await Promise.all(
+      writers.map(async (writer) => (await this.#log.read(writer)).map((line) => ({ ...line, writer }))),
+    )
+    return lines
+      .flat()
+      .filter(({ kind }) => kind !== 'missed')
+      .toSorted((a, b) => b.at - a.at)
   }
 
   async #changing(root: string, id: string): Promise<ChangingWorkspace> {
     const reader = await this.#reader()
-    const contentOf = async (state: PathState): Promise<Uint8Array | null> => {
-      try {
-        return await reader.content(state)
-      } catch (cause) {
-        throw new TirelessError('internal', 'its stored content is missing or damaged', { cause })
-      }
-    }
-    return { root, id, contentOf }
+    return { root, id, contentOf: (state) => reader.content(state) }
   }
 
   async #reader(): Promise<TreeReader> {
@@ -270,12 +362,30 @@ class WorkspaceSnapshots implements Snapshots {
   }
 
   #objects(): Promise<ObjectStore> {
-    this.#opened ??= openObjectStore(this.#options.folder)
+    this.#opened ??= openObjectStore(this.#options.folder, () => this.#options.clock.now())
+    // What failed is tried again: a full disk may have room later.
+    this.#opened.catch(() => (this.#opened = undefined))
     return this.#opened
   }
 
+  /** Contract: runs while no snapshot is written or read. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#pruned.then(async () => {
+      await Promise.all(this.#running)
+      return work()
+    })
+    this.#pruned = done.then(
+      () => {},
+      () => {},
+    )
+    return done
+  }
+
   async #afterPruning<T>(work: () => Promise<T>): Promise<T> {
-    await this.#pruned
+    for (let awaited: Promise<void> | undefined; awaited !== this.#pruned; ) {
+      awaited = this.#pruned
+      await awaited
+    }
     const done = work()
     const settled = done.catch(() => {}).finally(() => this.#running.delete(settled))
     this.#running.add(settled)
@@ -286,13 +396,6 @@ class WorkspaceSnapshots implements Snapshots {
 /** The writer of a merge, and how much of the run's id names the folder of its conflicts. */
 const mergeWriter = (run_id: string): string => `merge-${run_id}`
 const SHORT_ID = 8
-
-const newKnownFiles = (): KnownFiles => ({
-  files: new Map(),
-  objectFolders: new Map(),
-  largeGit: new Set(),
-  linked: new Map(),
-})
 
 /** The file lists of the workspaces that were used last. */
 class FileListCache {
@@ -305,5 +408,9 @@ class FileListCache {
     const [oldest] = this.#lists.keys()
     if (this.#lists.size > MAX_CACHED && oldest !== undefined) this.#lists.delete(oldest)
     return files
+  }
+
+  clear(): void {
+    this.#lists.clear()
   }
 }

@@ -6,14 +6,18 @@
 import { mkdirSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { appendToFile } from '../../../files/whole-files.ts'
+import { appendToFile, isDraft, replaceFile } from '../../../files/whole-files.ts'
 import type { WriteSpan } from '../../../ports/snapshots.ts'
 import type { StoredPaths } from '../../../ports/stored-paths.ts'
 
 interface TakenSnapshot {
-  /** `recovered`: as `before`, after a crash in a write of this writer. */
-  readonly kind: 'before' | 'after' | 'recovered'
+  /**
+   * `recovered`: as `before`, after a crash in a write of this writer. `missed`: the snapshot at this place could not
+   * be taken.
+   */
+  readonly kind: 'before' | 'after' | 'recovered' | 'missed'
   readonly turn: number
+  /** Empty for one that was missed. */
   readonly tree: string
   readonly at: number
   readonly workspace: string
@@ -36,17 +40,53 @@ export class WriterLog {
     this.#paths = paths
   }
 
-  /** Contract: a `before` that equals the writer's last snapshot is no new line: no other writer wrote in between. */
+  /**
+   * Contract: the line is on disk when this returns. A `before` that equals the writer's last snapshot is no new line:
+   * no other writer wrote in between.
+   */
   add(writer: string, taken: TakenSnapshot): void {
     const place = `${writer}\n${taken.workspace}`
     if (taken.kind === 'before' && this.#last.get(place) === taken.tree) return
+    // Without a `before`, this would count what others did since the last snapshot as work of this writer.
+    if (taken.kind === 'after' && this.#last.get(place) === MISSED) return
     // Two snapshots never have the same time, so that their order is known.
     this.#lastAt = Math.max(taken.at, this.#lastAt + 1)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     const { workspace, ...rest } = taken
     const line: LogLine = { ...rest, at: this.#lastAt, in: this.#paths.toStored(workspace) }
     appendToFile(join(this.#folder, writer), `${JSON.stringify(line)}\n`)
-    this.#last.set(place, taken.tree)
+    if (taken.kind !== 'missed') this.#last.set(place, taken.tree)
+  }
+
+  /**
+   * Contract: never throws; what this process knows of it is enough until the run ends. `isFirst`: it was to precede
+   * the next write (`before`, `recovered`).
+   */
+  miss(writer: string, missed: Omit<TakenSnapshot, 'kind' | 'tree'>, isFirst: boolean): void {
+    if (isFirst) this.#last.set(`${writer}\n${missed.workspace}`, MISSED)
+    try {
+      this.add(writer, { ...missed, kind: 'missed', tree: MISSED })
+    } catch {
+      // The disk that has no room for a snapshot may have none for this line.
+    }
+  }
+
+  /** Contract: lines that name a tree of `changed` name the other one instead, or go if there is none. */
+  async replaceTrees(writer: string, changed: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const file = join(this.#folder, writer)
+    /** Workspaces whose last `before` or `recovered` is gone: what follows would count as work since an earlier one. */
+    const isOpen = new Map<string, boolean>()
+    const lines = (await readFile(file, 'utf8')).split('\n').flatMap((text) => {
+      const line = parseLine(text)
+      if (line === undefined) return [text]
+      const { kind, workspace } = this.#takenFrom(line)
+      const tree = changed.has(line.tree) ? changed.get(line.tree) : line.tree
+      if (kind === 'before' || kind === 'recovered') isOpen.set(workspace, tree !== undefined)
+      if (tree === undefined || (kind === 'after' && isOpen.get(workspace) === false)) return []
+      return [tree === line.tree ? text : JSON.stringify({ ...line, tree })]
+    })
+    replaceFile(file, lines.join('\n'))
+    this.#last.clear()
   }
 
   async remove(writer: string): Promise<void> {
@@ -55,18 +95,15 @@ export class WriterLog {
   }
 
   async writers(): Promise<readonly string[]> {
-    return (await readdir(this.#folder).catch(() => [])).toSorted()
+    return (await readdir(this.#folder).catch(() => [])).filter((name) => !isDraft(name)).toSorted()
   }
 
   /** Contract: in the order of the lines; one that a killed process left incomplete is skipped. */
   async read(writer: string): Promise<readonly TakenSnapshot[]> {
     const text = await readFile(join(this.#folder, writer), 'utf8').catch(() => '')
-    return text.split('\n').flatMap((line) => {
-      try {
-        return line === '' ? [] : [this.#takenFrom(JSON.parse(line) as LogLine)]
-      } catch {
-        return []
-      }
+    return text.split('\n').flatMap((stored) => {
+      const line = parseLine(stored)
+      return line ? [this.#takenFrom(line)] : []
     })
   }
 
@@ -77,9 +114,20 @@ export class WriterLog {
   }
 }
 
+const MISSED = ''
+
+function parseLine(text: string): LogLine | undefined {
+  try {
+    return JSON.parse(text) as LogLine
+  } catch {
+    return undefined
+  }
+}
+
 /** Contract: pure; a `before` starts a new span. A line without a `before` ahead of it says nothing of what changed. */
 export function spansOf(writer: string, lines: readonly TakenSnapshot[]): readonly WriteSpan[] {
-  const workspaces = Map.groupBy(lines, ({ workspace }) => workspace)
+  const taken = lines.filter(({ kind }) => kind !== 'missed')
+  const workspaces = Map.groupBy(taken, ({ workspace }) => workspace)
   return [...workspaces.values()].flatMap((own) => spansInOne(writer, own))
 }
 

@@ -3,12 +3,13 @@
 import { FACT_STATUSES } from '../../../domain/fact.ts'
 import { KEPT_REASONS, type Undo } from '../../../domain/undo.ts'
 import type { UndoOp } from '../../../ports/store/undos.ts'
-import { listOf, oneOf, orAbsent, orNull, storedCount, storedObject, storedText } from './value-shapes.ts'
+import { listOf, oneOf, orAbsent, orNull, storedCount, storedNumber, storedObject, storedText } from './value-shapes.ts'
 
 const pathChange = storedObject({
   path: storedText,
   before: orNull(storedText),
   after: orNull(storedText),
+  afterTime: orAbsent(storedNumber),
   file: orAbsent(storedText),
 })
 const kept = listOf(
