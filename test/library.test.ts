@@ -224,7 +224,8 @@ test('a damaged lock of the home is named, with what to do, and keeps nothing lo
   })
   rmSync(join(home, 'lock'))
   mkdirSync(join(home, 'lock.holder'))
-  await assert.rejects(library.createApp({ home }), { code: 'store_failed', message: /lock\.holder: the file was not written.*move it away/ })
+  const message = /lock\.holder: the file was not written.*move it away/
+  await assert.rejects(library.createApp({ home }), { code: 'store_failed', message })
   rmSync(join(home, 'lock.holder'), { recursive: true })
   await (await library.createApp({ home })).close()
 })
