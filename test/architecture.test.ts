@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { violations } from './architecture/check.ts'
+import { destructiveSites, explainedSites } from './architecture/destructive-calls.ts'
 import {
   bannedWords,
   exportedTwice,
@@ -11,7 +12,6 @@ import {
   MOST_GLOSSARY_WORDS,
   unusedWords,
 } from './architecture/language.ts'
-import { destructiveSites, explainedSites } from './architecture/destructive-calls.ts'
 import { needlessExports } from './architecture/needless-exports.ts'
 import { parseTree } from './architecture/parse.ts'
 import { readCode, readFolder, readPages, readText } from './architecture/read-tree.ts'

@@ -70,8 +70,7 @@ const giveUp = (id: string): string => `tireless undo ${id} --give-up`
 const UNDO_HALF_DONE_SENTENCES: Readonly<Record<Language, (what: string, id: string) => string>> = {
   en: (what, id) =>
     `The undo is half done (${what}). Finish it: tireless undo ${id} --yes. Or give it up: ${giveUp(id)}.`,
-  zh: (what, id) =>
-    `撤销只做了一半（${what}）。完成它：tireless undo ${id} --yes；或放弃它：${giveUp(id)}。`,
+  zh: (what, id) => `撤销只做了一半（${what}）。完成它：tireless undo ${id} --yes；或放弃它：${giveUp(id)}。`,
 }
 
 /** The server says it in the language of the sentence, which may not be that of the page. */
