@@ -7,7 +7,7 @@ import { TirelessError } from '../domain/error.ts'
 import type { Event } from '../domain/event.ts'
 import { createEventFold } from '../domain/event-fold.ts'
 import type { JournalRecord } from '../domain/journal-record.ts'
-import { workspaceKey } from '../domain/label.ts'
+import { closedKey, workspaceKey } from '../domain/label.ts'
 import type { Observation } from '../domain/observation.ts'
 import { redactValue } from '../domain/redact.ts'
 import { STOP_REASONS } from '../domain/stop-reason.ts'
@@ -187,7 +187,7 @@ async function fork(
   const files = await context.snapshots.copyTo(workspace, { workspace: original, step, as: dispatch_id })
   if (files === 'now')
     tell({ kind: 'note', text: `No snapshot of step ${from}: the fork starts with the files as they are now.` })
-  const label = await store.label(workspaceKey(original))
+  const [label, closed] = await Promise.all([workspaceKey, closedKey].map((keyOf) => store.label(keyOf(original))))
   const forked_from = { run_id: dispatch.dispatch_id, step: from }
   const metadata = { ...dispatch.metadata, ...overridesToMetadata(wanted), forked_from }
   const { agent_id, kernel_id, prompt, priority } = dispatch
@@ -197,6 +197,7 @@ async function fork(
     { op: 'append', session_id, records: kept.records },
     // The copied workspace keeps the label of the original (I12).
     ...(label === undefined ? [] : [{ op: 'label', of: workspaceKey(workspace), label } as const]),
+    ...(closed === undefined ? [] : [{ op: 'label', of: closedKey(workspace), label: closed } as const]),
   ])
   return { run_id: dispatch_id, session_id, forked_from, workspace, files }
 }

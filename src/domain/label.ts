@@ -18,12 +18,13 @@ export interface ResultLabel {
 /** The key of a workspace's label in the store. */
 export const workspaceKey = (folder: string): string => `workspace ${folder}`
 
+/** The key of a label that says that a hidden text was written into a file of the workspace. */
+export const closedKey = (folder: string): string => workspaceKey(`${folder}/(hidden texts)`)
+
 export const CLEAN_LABEL: Label = { trust: 'trusted', private: false }
 export const UNTRUSTED_LABEL: Label = { trust: 'untrusted', private: false }
 /** Of what must not leave, whoever asks for it: every way out needs the owner. */
 export const CLOSED_LABEL: Label = { trust: 'untrusted', private: true }
-
-export const isClosed = (label: Label): boolean => label.trust === 'untrusted' && label.private
 
 export function lowestLabel(a: Label, b: Label): Label {
   if (isAtMost(a, b)) return a

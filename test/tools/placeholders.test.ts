@@ -77,7 +77,6 @@ describe('O7: a file keeps the texts that are hidden from the model', () => {
     )
     assert.match(run.results[0]?.content ?? '', /^‹secret:PEM#\w{6}›\n$/)
     assert.equal(work.read('part.txt'), `${pem.split('\n').slice(1, 3).join('\n')}\n`)
-    // The workspace is closed now, so what its files say is fenced.
     await work.run(
       move('search_files', { path: 'key.pem', pattern: keyLine(2).slice(0, 9).replaceAll('+', '.') }),
       (seen) => callTool('create_file', { path: 'found.txt', content: /key\.pem:3: (.*)/.exec(seen)?.[1] ?? '' }),
@@ -364,7 +363,7 @@ describe('I12: what was filled in stays in the workspace', () => {
     assert.deepEqual(labelsOf(before)[0], 'clean')
     assert.equal(ask.receivedArgs.length, 1)
     const filled = await work.run(view(), create('.env', `KEY=${MARK}\nMODE=new\n`), move('ask', {}))
-    assert.deepEqual(labelsOf(filled)[1], { trust: 'untrusted', private: true })
+    assert.deepEqual(labelsOf(filled)[1], { trust: 'trusted', private: true })
     assert.equal(filled.results[2]?.status, 'parked')
     const after = await work.run(move('ask', {}))
     assert.equal(after.results[0]?.status, 'parked', 'also in a session that has read nothing yet')

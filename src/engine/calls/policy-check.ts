@@ -15,7 +15,7 @@ import {
   grantCoversDestination,
   isGrantedBy,
 } from '../../domain/grant.ts'
-import { CLEAN_LABEL, isClosed, type Label, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
+import { CLEAN_LABEL, CLOSED_LABEL, type Label, lowestLabel, UNTRUSTED_LABEL } from '../../domain/label.ts'
 import { callKeyOf } from '../../domain/unknown-outcome.ts'
 import { hasWord, isListedName } from '../../policy/address-parts.ts'
 import {
@@ -163,8 +163,7 @@ function knownOfHosts({
 }
 
 /** What the call reads of a closed workspace while it runs, it may send. */
-const withWorkspace = ({ thread, workspace }: Run): Label =>
-  isClosed(workspace.label) ? lowestLabel(thread.label, workspace.label) : thread.label
+const withWorkspace = ({ thread, workspace }: Run): Label => (workspace.isClosed ? CLOSED_LABEL : thread.label)
 
 const hasForeignTools = ({ toolbox }: Run): boolean => [...toolbox.values()].some(({ foreign }) => foreign)
 

@@ -9,8 +9,8 @@ import type { JournalRecord } from '../../domain/journal-record.ts'
 import {
   CLEAN_LABEL,
   CLOSED_LABEL,
+  closedKey,
   isCleanLabel,
-  isClosed,
   type Label,
   lowestLabel,
   type ResultLabel,
@@ -74,15 +74,15 @@ function lowestByReach({ reach }: Effect): Label {
   return reach === 'network' ? UNTRUSTED_LABEL : CLEAN_LABEL
 }
 
-/** The session's label; closed to every way out if hidden texts were filled into the call. */
-const labelOfFilled = ({ thread }: Run, call: Pick<IntendedCall, 'filled'>): Label =>
-  call.filled === true ? CLOSED_LABEL : thread.label
+/** The session's label; private if hidden texts were filled into the call. */
+const labelOfFilled = ({ thread }: Run, call: Pick<IntendedCall, 'filled'>): Label => ({
+  trust: thread.label.trust,
+  private: thread.label.private || call.filled === true,
+})
 
 /** The label of what a call can pass on: a command can read all files of the workspace. */
 export function labelOfCall(run: Run, tool: AnyTool, call: Pick<IntendedCall, 'filled'>): Label {
-  const label = labelOfFilled(run, call)
-  const readsWorkspace = tool.runsCommands === true && isClosed(run.workspace.label)
-  return readsWorkspace ? lowestLabel(label, run.workspace.label) : label
+  return tool.runsCommands === true && run.workspace.isClosed ? CLOSED_LABEL : labelOfFilled(run, call)
 }
 
 /**
@@ -92,6 +92,10 @@ export function labelOfCall(run: Run, tool: AnyTool, call: Pick<IntendedCall, 'f
 export function taintWorkspace(run: Run, intended: IntendedCall): void {
   const { workspace } = run
   if (!writesWorkspace(intended.effect)) return
+  if (intended.filled === true && !workspace.isClosed) {
+    workspace.isClosed = true
+    run.pendingOps.push({ op: 'label', of: closedKey(workspace.folder), label: CLOSED_LABEL })
+  }
   const contentLabel = labelOfContent(run, declaredLabel(run.engine.tools.get(intended.call.tool), intended))
   const label = lowestLabel(workspace.label, lowestLabel(labelOfFilled(run, intended), contentLabel))
   if (label.trust === workspace.label.trust && label.private === workspace.label.private) return

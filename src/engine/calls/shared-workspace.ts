@@ -4,7 +4,7 @@
  * Must not know: the consequences of a label. They belong to policy.
  */
 
-import { CLEAN_LABEL, type Label, lowestLabel, UNTRUSTED_LABEL, workspaceKey } from '../../domain/label.ts'
+import { CLEAN_LABEL, closedKey, type Label, lowestLabel, UNTRUSTED_LABEL, workspaceKey } from '../../domain/label.ts'
 import { commitOne, type Store } from '../../ports/store.ts'
 import type { ClaimedRun } from '../run.ts'
 
@@ -12,6 +12,8 @@ export interface SharedWorkspace {
   readonly key: string
   readonly folder: string
   label: Label
+  /** Whether a hidden text was written into one of its files: then nothing leaves without the owner. */
+  isClosed: boolean
   /** Number of runs in this workspace. */
   runCount: number
 }
@@ -31,7 +33,14 @@ export async function acquireWorkspace({ engine, dispatch }: ClaimedRun): Promis
   const key = workspaceKey(workspace)
   const known = (await store.label(key)) ?? CLEAN_LABEL
   const label = policy.isForeignWorkspace(workspace) ? lowestLabel(known, UNTRUSTED_LABEL) : known
-  const place = workspacesOf(store).get(key) ?? { key, folder: workspace, label, runCount: 0 }
+  const place = workspacesOf(store).get(key) ?? {
+    key,
+    folder: workspace,
+    label,
+    isClosed: false,
+    runCount: 0,
+  }
+  place.isClosed ||= (await store.label(closedKey(workspace))) !== undefined
   place.label = lowestLabel(place.label, label)
   place.runCount += 1
   workspacesOf(store).set(key, place)

@@ -12,7 +12,7 @@ import type { Dispatch, NewDispatch } from '../../domain/dispatch.ts'
 import { editDistance } from '../../domain/edit-distance.ts'
 import { asTirelessError, TirelessError } from '../../domain/error.ts'
 import type { Json } from '../../domain/json.ts'
-import { isCleanLabel, workspaceKey } from '../../domain/label.ts'
+import { closedKey, isCleanLabel, workspaceKey } from '../../domain/label.ts'
 import {
   MAX_AGENT_DEPTH,
   MAX_OPEN_AGENTS,
@@ -72,9 +72,11 @@ async function spawn(deps: SpawnDeps, request: SpawnRequest): Promise<OpenAgent>
     ...{ source: 'spawn', key: request.call, metadata: childMetadata(request, agent, parent, usd) },
   }
   const { workspace_label: label } = request.delegation
+  const closed = await store.label(closedKey(session.workspace))
   const ops: Op[] = [
     { op: 'enqueue', dispatches: [dispatch], now: clock.now() },
     ...(isCleanLabel(label) ? [] : [{ op: 'label' as const, of: workspaceKey(workspace), label }]),
+    ...(closed === undefined ? [] : [{ op: 'label' as const, of: closedKey(workspace), label: closed }]),
   ]
   await commitOne(store, ops)
   return { run, agent: agent.agent_id, usd, todo: request.todo ?? null }
