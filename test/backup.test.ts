@@ -31,7 +31,7 @@ describe('backup', () => {
     mkdirSync(join(home, 'before-restore-then'))
     const dir = join(freshFolder(t, 'backup'), 'today')
     const backup = await tirelessJson<Backup>(home, 'backup', dir)
-    assert.deepEqual({ exit: backup.exit, dir: backup.dir, files: backup.files }, { exit: 0, dir, files: 17 })
+    assert.deepEqual({ exit: backup.exit, dir: backup.dir, files: backup.files }, { exit: 0, dir, files: 18 })
     assert.deepEqual(
       backup.skipped.map((line) => line.replace(/, [\d.]+ \w+$/, '')),
       [
