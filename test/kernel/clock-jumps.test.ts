@@ -44,7 +44,7 @@ async function remembered(app: App): Promise<readonly string[]> {
   return (await app.run('memory list', {})).items.map(({ key }) => key)
 }
 
-test('O7, E6: one cycle 400 days ahead deletes no run, no result, no undo and no fact', async (t) => {
+test('O7, E6: cycles 400 days ahead and 91 days later delete no run, result, undo or fact', async (t) => {
   const home = freshFolder(t)
   const first = await openAt(t, home, NOON)
   const run = await first.app.run('run', { task: 'write it' })
@@ -67,6 +67,10 @@ test('O7, E6: one cycle 400 days ahead deletes no run, no result, no undo and no
     [['accept', 'wait']],
   )
   await ahead.app.close()
+
+  const later = await openAt(t, home, NOON + 91 * DAY)
+  await runOnce(later.app)
+  await later.app.close()
 
   const { app } = await openAt(t, home, NOON + HOUR)
   await runOnce(app)
