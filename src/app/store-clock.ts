@@ -63,10 +63,11 @@ export class StoreClock implements Clock {
   async accept(): Promise<void> {
     const store = this.#store
     if (store === undefined) return
-    this.#record = believeWall(this.#record ?? firstClockRecord(undefined, this.now()), this.now())
+    const believed = believeWall(this.#record ?? firstClockRecord(undefined, this.now()), this.now())
+    await commitOne(store, [this.#writeOp(believed)])
+    this.#record = believed
     this.#committedAt = this.monotonic()
-    this.#written = this.#record
-    await commitOne(store, [this.#writeOp(this.#record)])
+    this.#written = believed
   }
 
   /** Contract: a store whose commits are noted. Call it once, before anything is committed. */
@@ -80,11 +81,15 @@ export class StoreClock implements Clock {
 
   async #commit(store: Store, batches: readonly Batch[]): ReturnType<Store['commit']> {
     if (this.#record === undefined || batches.every(({ ops }) => ops.length === 0)) return store.commit(batches)
-    const next = afterCommit(this.#record, this.#reading())
+    const before = this.#record
+    const next = afterCommit(before, this.#reading())
     const isDue = this.#written === undefined || mustBeWritten(this.#written, next)
     const outcomes = await store.commit(isDue ? [...batches, { ops: [this.#writeOp(next)] }] : batches)
-    this.#record = next
-    this.#committedAt = this.monotonic()
+    // Another commit, or the owner's word, may have come first: it is not older.
+    if (this.#record === before) {
+      this.#record = next
+      this.#committedAt = this.monotonic()
+    }
     if (!isDue) return outcomes
     this.#written = next
     return outcomes.slice(0, batches.length)
