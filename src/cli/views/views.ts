@@ -15,6 +15,7 @@ import {
 import { renderAnswered, renderApproval, renderApprovals } from './approvals.ts'
 import { renderBackup, renderRestored } from './backups.ts'
 import { renderChannels } from './channels.ts'
+import { renderClockAccepted } from './clock.ts'
 import { renderCycle, renderRecordedCycle } from './cycles.ts'
 import { renderInit } from './init.ts'
 import { renderService, renderUpgrade } from './installation.ts'
@@ -158,6 +159,7 @@ const VIEWS: { readonly [Name in CommandName]?: (output: CommandOutput<Name>) =>
   undo: renderUndo,
   backup: renderBackup,
   restore: renderRestored,
+  'clock accept': renderClockAccepted,
   'workspace list': renderWorkspaces,
   'workspace show': renderWorkspace,
   'workspace log': renderWorkspaceLog,

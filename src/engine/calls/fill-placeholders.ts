@@ -5,7 +5,7 @@
  * a call that is repeated after a crash writes the same, and no record contains a hidden text.
  * Must not know: which texts are secrets, and how they are found.
  * Invariants: a placeholder is written only in the place of one certain text, or if a file contains the placeholder
- * itself; else the call does not run. What is filled in stays in the workspace, which is private from then on.
+ * itself; else the call does not run. What is filled in stays in the workspace, which is closed from then on.
  */
 
 import type { Call, CallResult } from '../../domain/decision.ts'
